@@ -1645,7 +1645,7 @@ MUTANTS = (
     ),
     (
         "keys: none among the words of a command",
-        "oasis/cli/model_services.py",
+        "oasis/cli/models.py",
         'if arguments.get("KEY") or arguments.get("-k"):',
         "if False:",
         ("tests/cli/test_scenarios.py",),
@@ -2665,7 +2665,7 @@ MUTANTS = (
     ),
     (
         "setup-uses-what-does-not-answer",
-        "oasis/cli/model_services.py",
+        "oasis/cli/models.py",
         'if not reply["ok"]:',
         "if False:",
         ("tests/cli/test_terminal_setup.py",),

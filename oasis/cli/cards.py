@@ -12,8 +12,7 @@ from oasis.core import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Change, Json, LineDiff, PlanCard, RefusedEvent, StoredBlock, StoredMessage, WholeChange
-    from oasis.cli.terminal import Screen
+    from oasis.cli.shapes import Change, Json, LineDiff, PlanCard, RefusalEvent, StoredBlock, StoredMessage, WholeChange
 
     Card = list[tuple[str, str]]
 
@@ -31,11 +30,6 @@ _PROOFS = {
     "console": "at the console, which proves nothing of the network",
     "word": "not proved, the owner said so",
 }
-
-
-def show(card: Card, screen: Screen) -> None:
-    for text, look in card:
-        screen.line(text, look)
 
 
 def plan_card(plan: PlanCard, with_hash: bool) -> Card:
@@ -83,7 +77,7 @@ def _owner_lines(plan: PlanCard) -> Card:
     return [(clean.shown(text), look) for text, look in lines]
 
 
-def refused_card(event: RefusedEvent) -> Card:
+def refused_card(event: RefusalEvent) -> Card:
     """Return what was refused, why, and how the owner has it all the same."""
     card = [(clean.shown(f"Refused: {event['summary']}"), "bold")]
     card += [(clean.shown(f"  - {reason}"), "") for reason in event["reasons"]]

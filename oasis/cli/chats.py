@@ -1,4 +1,4 @@
-"""Stored chats: list, show, search, rename, archive, delete, export and import them.
+"""Stored chats: list, show, search, rename, archive, delete, export and import them, and their branches.
 
 Contract: what is not printed is reported: messages left out, parents that are gone, lines that could not be read. What
 cannot be undone is asked about where somebody can be asked. An export replaces no file unasked and leaves no partial
@@ -11,7 +11,7 @@ import os
 
 from oasis.cli import cards
 from oasis.cli.commands import DECLINED, OK
-from oasis.cli.request import chat_id, place, send
+from oasis.cli.request import chat_id, end_of, newest_chat, place, send
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import is_meant
 from oasis.core import clean
@@ -19,7 +19,20 @@ from oasis.errors import OasisError, StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Call, ChatRow, ExportPart, Imported, Iterator, Params, Sibling, Thread
+    from oasis.cli.shapes import (
+        Bookmarks,
+        Call,
+        ChatRow,
+        ExportPart,
+        FoundMessages,
+        Imported,
+        Iterator,
+        Node,
+        Params,
+        Sibling,
+        Thread,
+        Tree,
+    )
     from oasis.cli.terminal import Screen
 
 
@@ -29,21 +42,16 @@ def list_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     wanted = [
         (n, chat) for n, chat in enumerate(reply["item"], 1) if chat.get("archived") or not arguments["--archived"]
     ]
-    if screen.is_json:
-        screen.json({**reply, "item": [chat for _, chat in wanted]})
-        return OK
-    for number, chat in wanted:
-        screen.line(_chat_line(number, chat))
-    if not wanted:
-        screen.line("no archived chats" if arguments["--archived"] else "no chats yet")
-    return OK
+    none = "no archived chats" if arguments["--archived"] else "no chats yet"
+    lines = [_chat_line(number, chat) for number, chat in wanted] or [none]
+    return screen.result({**reply, "item": [chat for _, chat in wanted]}, lines)
 
 
 def _chat_line(number: int, chat: ChatRow) -> str:
     marks = "  (archived)" if chat.get("archived") else ""
     marks += f"  ({chat['damaged']} damaged lines)" if chat.get("damaged") else ""
     when = cards.local_time(chat["updated_unix_s"])
-    return clean.line(f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}{marks}")
+    return f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}{marks}"
 
 
 def show_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -63,23 +71,24 @@ def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     limit = number(arguments["--limit"], "--limit")
     params: Params = {"text": arguments["WORDS"], **({"limit": limit} if limit else {})}
     reply = call("chat.search", {**params, "meaning": True} if arguments["--meaning"] else params)
-    if screen.is_json:
-        screen.json(reply)
-        return OK
-    chat = ""
-    for found in reply["found"]:
-        if found["chat"] != chat:
-            chat = found["chat"]
-            mark = "  (archived)" if found.get("archived") else ""
-            screen.line(clean.line(f"{found.get('title') or UNTITLED} ({chat}){mark}"), "bold")
-        screen.line(clean.line(f"  {found['message']}  {found['snippet']}"))
-    if not reply["found"]:
-        screen.line("nothing found")
+    screen.result(reply, _found_lines(reply))
     if reply.get("more"):
         screen.notice("there may be more: search for more words, or with --limit")
     for report in [*(reply.get("reports") or []), *([reply["note"]] if reply.get("note") else [])]:
         screen.notice(report)
     return OK
+
+
+def _found_lines(reply: FoundMessages) -> Iterator[str | tuple[str, str]]:
+    chat = ""
+    for found in reply["found"]:
+        if found["chat"] != chat:
+            chat = found["chat"]
+            mark = "  (archived)" if found.get("archived") else ""
+            yield clean.line(f"{found.get('title') or UNTITLED} ({chat}){mark}"), "bold"
+        yield f"  {found['message']}  {found['snippet']}"
+    if not reply["found"]:
+        yield "nothing found"
 
 
 def number(given: str, option: str) -> int:
@@ -101,16 +110,13 @@ def load_thread(call: Call, chat: str, head: str = "", last: int = 0) -> Thread:
     """Return a thread, whole or its newest `last` messages, in the shape of chat.load."""
     params: Params = {"id": chat, **({"head": head} if head else {})}
     whole = page = call("chat.load", {**params, "limit": last} if last else params)
-    pages = [page["messages"]]
-    count = len(page["messages"])
-    while page["messages"] and _has_more(page) and (not last or count < last):
-        more: Params = {"before": page["messages"][0]["id"], **({"limit": last - count} if last else {})}
+    messages = page["messages"]
+    while page["messages"] and _has_more(page) and (not last or len(messages) < last):
+        more: Params = {"before": messages[0]["id"], **({"limit": last - len(messages)} if last else {})}
         page = call("chat.load", {**params, **more})
-        pages.append(page["messages"])
-        count += len(page["messages"])
+        messages = page["messages"] + messages
         whole = {**page, **whole, "siblings": {**page.get("siblings", {}), **whole.get("siblings", {})}}
-    found = [message for messages in reversed(pages) for message in messages]
-    return {**whole, "messages": found, "earlier": page.get("earlier", 0), "more": _has_more(page)}
+    return {**whole, "messages": messages, "earlier": page.get("earlier", 0), "more": _has_more(page)}
 
 
 def _has_more(page: Thread) -> bool:
@@ -131,7 +137,12 @@ def show_thread(thread: Thread, screen: Screen) -> None:
         note = _marks(message.get("id", ""), thread.get("siblings") or {}, marks)
         if note:
             screen.line(note, "dim")
-    _show_gaps(thread, screen)
+    gone = len(thread.get("missing") or [])
+    if gone:
+        what = "a message that is gone" if gone == 1 else f"{gone} messages that are gone"
+        screen.notice(f"this thread continues {what}")
+    for report in thread.get("reports") or []:
+        screen.notice(report)
 
 
 def _marks(message: str, siblings: dict[str, list[Sibling]], marks: dict[str, list[str]]) -> str:
@@ -141,15 +152,6 @@ def _marks(message: str, siblings: dict[str, list[Sibling]], marks: dict[str, li
     if len(others) > 1 and message in others:
         words.append(f"(branch {others.index(message) + 1} of {len(others)}: oasis tree shows them)")
     return clean.line(" ".join(words))
-
-
-def _show_gaps(thread: Thread, screen: Screen) -> None:
-    gone = len(thread.get("missing") or [])
-    if gone:
-        what = "a message that is gone" if gone == 1 else f"{gone} messages that are gone"
-        screen.notice(f"this thread continues {what}")
-    for report in thread.get("reports") or []:
-        screen.notice(report)
 
 
 def rename(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -245,11 +247,7 @@ def _save(path: str, parts: Iterator[ExportPart], replaces: bool, screen: Screen
         raise UsageError(f"{made} is there already", "with --force it is replaced")
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {os.strerror(error.errno or 0)}", "name another file with -o")
-    if screen.is_json:
-        screen.json({"file": path, "size_bytes": size})
-    else:
-        screen.line(clean.line(f"{path}: {size} bytes"))
-    return OK
+    return screen.result({"file": path, "size_bytes": size}, f"{path}: {size} bytes")
 
 
 def _write(path: str, parts: Iterator[ExportPart]) -> int:
@@ -276,43 +274,216 @@ def import_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     status = OK
     for path in files:
         try:
-            _show_imported(path, _import(call, path), screen)
+            _show_imported(path, call("chat.import", {"upload": send(call, path)["upload"]}), screen)
+        except NoDaemon:
+            raise
         except OasisError as error:
-            failed = _failed(path, error, screen)
-            status = status or failed
+            status = status or error.exit_status
+            if screen.is_json:
+                screen.json({"file": path, "error": error.as_dict()})
+            elif error.message.startswith(path):
+                screen.failure(error)
+            else:
+                screen.failure(type(error)(f"{path}: {error.message}", error.hint))
     return status
 
 
-def _import(call: Call, path: str) -> Imported:
-    return call("chat.import", {"upload": send(call, path)["upload"]})
-
-
 def _show_imported(path: str, reply: Imported, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json({**({"file": path} if path else {}), **reply})
-        return OK
     where = f"{path}: " if path else ""
-    for chat in reply["chats"]:
-        screen.line(clean.line(f"{where}chat {chat['id']}  {chat.get('title') or UNTITLED}"))
-    for key in reply.get("topics", []):
-        screen.line(clean.line(f"{where}topic {key}"))
-    if not reply["chats"] and not reply.get("topics"):
-        screen.line(clean.line(f"{where}nothing new"))
+    lines = [f"{where}chat {chat['id']}  {chat.get('title') or UNTITLED}" for chat in reply["chats"]]
+    lines += [f"{where}topic {key}" for key in reply.get("topics", [])]
+    screen.result({**({"file": path} if path else {}), **reply}, lines or [f"{where}nothing new"])
     for report in reply.get("reports", []):
         screen.notice(report)
     return OK
 
 
-def _failed(path: str, error: OasisError, screen: Screen) -> int:
-    """Show why one file was not taken in; a service that is not running ends the command.
+# Branches
+#
+#     0f2c…  ○ is the guest Wi-Fi on? → No.
+#     0f31…  ├─○ switch it on  [guests]
+#     0f3a…  │ ○ and call it Visitors
+#     0f3d…  ● thanks  (here)
+#
+# A line is a turn: the id to give to --continue, then its place, the owner's message and the answer. The path to the
+# current end runs straight down (without one, the newest path); every other branch hangs at its side and runs down
+# itself, so that a long chat is not a wide one. A line that is deeper than its room loses its outer rails, marked.
 
-    Raises: the error itself then.
+
+def show_tree(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Draw the tree of a chat; a message or bookmark instead of a chat is where one looks from."""
+    chat, head = place(call, arguments["CHAT"]) if arguments["CHAT"] else (newest_chat(call), "")
+    return draw_tree(call, chat, head, screen)
+
+
+def draw_tree(call: Call, chat: str, here: str, screen: Screen) -> int:
+    """Draw the tree of a chat, marking the turn of the headish `here`, "" for the chat's end."""
+    tree = call("chat.tree", {"id": chat})
+    lines = [(clean.line(f"{tree['title'] or UNTITLED} ({tree['id']})"), "bold")]
+    drawn = tree_lines(tree, here, screen.columns, screen.is_unicode)
+    lines += [(line, "bold" if is_here else "") for line, is_here in drawn]
+    screen.result(tree, lines)
+    if tree.get("more"):
+        screen.notice("these are the newest turns; older ones are left out")
+    if not tree["nodes"] and not screen.is_json:
+        screen.line("nothing was said yet")
+    return OK
+
+
+def summarise(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Have a thread summed up; the chat goes on from the summary."""
+    from oasis.cli.prompt import follow
+
+    chat, head = place(call, arguments["CHAT"]) if arguments["CHAT"] else (newest_chat(call), "")
+    return follow(call, call("chat.summarise", {"id": chat, **({"head": head} if head else {})}), screen)
+
+
+def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """List the bookmarks, set one, or delete one."""
+    name, chat = arguments["NAME"], arguments["--chat"]
+    if chat:
+        chat = chat_id(call, chat)
+    in_chat = {"chat": chat} if chat else {}
+    if not name:
+        if arguments["-d"]:
+            raise UsageError("NAME is missing", "usage: oasis branch -d NAME")
+        reply = call("bookmark.list", in_chat)
+        return screen.result(reply, _bookmark_lines(reply))
+    if arguments["-d"]:
+        deleted = call("bookmark.delete", {"name": name, **in_chat})
+        return screen.result(deleted, f"{name} deleted; what it stood on is still there")
+    message = arguments["HEADISH"]
+    if not message:
+        chat = chat or newest_chat(call)
+        message = end_of(call, chat)
+    return set_bookmark(call, {"name": name, "message": message}, chat, bool(arguments["--move"]), screen)
+
+
+def _bookmark_lines(reply: Bookmarks) -> list[str]:
+    width = max((len(mark["name"]) for mark in reply["bookmarks"]), default=0)
+    lines = [f"{mark['name']:{width}}  {mark['message']}  {mark.get('text') or ''}" for mark in reply["bookmarks"]]
+    return [clean.line(line).rstrip() for line in lines] or ["no bookmarks yet"]
+
+
+def set_bookmark(call: Call, params: Params, chat: str, moves: bool, screen: Screen) -> int:
+    """Set a bookmark; one that stands elsewhere is moved with `moves`, or after asking.
+
+    Shape of params: {"name", "message": headish}.
+    Raises: UsageError for a name or message that is none, or when it stands elsewhere and nobody can be asked.
     """
-    if isinstance(error, NoDaemon):
-        raise error
-    if screen.is_json:
-        screen.json({"file": path, "error": error.as_dict()})
-        return error.exit_status
-    if not error.message.startswith(path):
-        error = type(error)(f"{path}: {error.message}", error.hint)
-    return screen.failure(error)
+    if chat:
+        params = {**params, "chat": chat}
+    try:
+        reply = call("bookmark.set", {**params, "move": True} if moves else params)
+    except UsageError as error:
+        if moves or "--move" not in error.hint or not screen.can_ask:
+            raise
+        if not is_meant(screen, f"{clean.line(error.message)}. Move it?"):
+            return DECLINED
+        reply = call("bookmark.set", {**params, "move": True})
+    return screen.result(reply, f"{params['name']} stands at {params['message']}")
+
+
+WIDTH = 80
+# Fewer characters say nothing; rails give way to them.
+WORDS_CHARS = 24
+_UNICODE = {"branch": "├─", "rail": "│ ", "here": "●", "turn": "○", "cut": "…", "answer": " → ", "deep": "⋯ "}
+_ASCII = {"branch": "|-", "rail": "| ", "here": "*", "turn": "o", "cut": "..", "answer": " -> ", "deep": "~ "}
+# First and last code point of what takes two cells of a terminal: East Asian wide and full width, emoji.
+_WIDE = (
+    (0x1100, 0x115F), (0x2E80, 0x303E), (0x3041, 0xA4CF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0xFE30, 0xFE6F),
+    (0xFF00, 0xFF60), (0xFFE0, 0xFFE6), (0x1F300, 0x1FAFF), (0x20000, 0x3FFFD),
+)  # fmt: skip
+
+
+def tree_lines(tree: Tree, here: str = "", width: int = WIDTH, is_unicode: bool = True) -> list[tuple[str, bool]]:
+    """Return (line, whether it is the turn that the chat continues) from top to bottom; trees are parted by an
+    empty line.
+
+    `here` is a message or bookmark, "" for the end of the chat.
+    """
+    nodes: dict[str, Node] = {node["id"]: node for node in tree["nodes"]}
+    headish = here or tree.get("head", "")
+    current = ""
+    for node in tree["nodes"]:  # the newest turn that a message or bookmark lies in
+        if headish in (node["id"], node["end"]) or headish in node.get("heads", ()):
+            current = node["id"]
+    signs = _UNICODE if is_unicode else _ASCII
+    id_chars = max((len(node["end"]) for node in tree["nodes"]), default=0)
+    room = width - id_chars - 2
+    most = max(room - WORDS_CHARS, len(signs["deep"]) + len(signs["branch"]))
+    found: list[tuple[str, bool]] = []
+    for name, lead, is_root in _ordered(nodes, current, signs):
+        if is_root and found:
+            found.append(("", False))
+        if len(lead) > most:
+            lead = signs["deep"] + lead[-(most - most % 2 - len(signs["deep"])) :]
+        shown = lead + signs["here" if name == current else "turn"] + " "
+        text = shown + _turn_text(nodes[name], name == current, room - len(shown), signs)
+        found.append((f"{nodes[name]['end']:{id_chars}}  {text}".rstrip(), name == current))
+    return found
+
+
+def _ordered(nodes: dict[str, Node], current: str, signs: dict[str, str]) -> list[tuple[str, str, bool]]:
+    """Return (turn, what stands before it, whether a tree begins with it) in drawing order."""
+    below: dict[str, list[str]] = {}
+    for name, node in nodes.items():
+        below.setdefault(node["parent"] if node["parent"] in nodes else "", []).append(name)
+    straight: set[str] = set()
+    while current in nodes and current not in straight:
+        straight.add(current)
+        current = nodes[current]["parent"]
+    found: list[tuple[str, str, bool]] = []
+    seen: set[str] = set()
+    for root in below.get("", []) + list(nodes):  # the second time for what only a cycle leads to
+        stack = [(root, "", "")]  # turn, rails, what it hangs on
+        while stack:
+            name, rails, hook = stack.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            found.append((name, rails + hook, not rails and not hook and name == root))
+            rails += signs["rail"] if hook else ""
+            children = below.get(name, [])
+            if children:  # the last of the stack is drawn first: the branches, then the path straight down
+                on = next((child for child in children if child in straight), children[-1])
+                stack.append((on, rails, ""))
+                stack += [(child, rails, signs["branch"]) for child in reversed(children) if child != on]
+    return found
+
+
+def _turn_text(node: Node, is_here: bool, room: int, signs: dict[str, str]) -> str:
+    """Return the texts of a turn and the notes on it, in `room` cells."""
+    notes = [f"[{name}]" for name in node.get("heads", ())]
+    notes += [f"({node['state']})"] if node.get("state") else []
+    others = len(node.get("parents") or []) - 1
+    notes += [f"(continues {others} more)"] if others > 0 else []
+    notes += ["(here)"] if is_here else []
+    tail = "".join("  " + clean.line(note) for note in notes)
+    tail = _cut(tail, max(room - WORDS_CHARS // 2, 0), signs["cut"])
+    answer = clean.line(node.get("answer", ""))
+    text = clean.line(node["text"]) + (signs["answer"] + answer if answer else "")
+    return _cut(text, room - cells(tail), signs["cut"]) + tail
+
+
+def _cut(text: str, room: int, mark: str) -> str:
+    if cells(text) <= room:
+        return text
+    found, left = "", room - len(mark)
+    for char in text:
+        left -= cells(char)
+        if left < 0:
+            break
+        found += char
+    return found.rstrip() + mark
+
+
+def cells(text: str) -> int:
+    """Return how many cells of a terminal a text takes."""
+    count = len(text)
+    for code in [] if text.isascii() else map(ord, text):
+        if 0x300 <= code <= 0x36F or 0xFE00 <= code <= 0xFE0F or 0x200C <= code <= 0x200D:
+            count -= 1  # drawn onto what stands before
+        elif any(first <= code <= last for first, last in _WIDE):
+            count += 1
+    return count

@@ -13,8 +13,9 @@ import re
 
 from oasis import VERSION, parts
 from oasis.cli import cards
-from oasis.cli.chats import load_thread, rename, show_thread
-from oasis.cli.commands import OK
+from oasis.cli.chats import draw_tree, load_thread, rename, set_bookmark, show_thread
+from oasis.cli.commands import OK, named
+from oasis.cli.plans import ask_approval
 from oasis.cli.prompt import Turn, checked, follow, followed
 from oasis.cli.request import along, attach, chat_id, end_of, newest_chat, place, run_params, service
 from oasis.cli.rpc_client import NoDaemon
@@ -24,17 +25,8 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oasis.cli.shapes import Call, Params, RunParams, Started
+    from oasis.cli.shapes import Call, Params, RunParams
     from oasis.cli.terminal import Screen
-
-
-def follow_new(call: Call, started: Started, screen: Screen) -> tuple[str, int]:
-    """Follow a run to its end; return the newest message that it stored, and its exit status."""
-    turn = Turn(call, started["run"], screen)
-    status = followed(turn, True)
-    return turn.message, status
 
 
 class Conversation:
@@ -61,7 +53,7 @@ class Conversation:
             self.screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
         turn = Turn(self.call, started["run"], self.screen)
         try:
-            return followed(turn, True)
+            return followed(turn)
         finally:
             if is_chosen and turn.message:
                 self.continues = [turn.message]
@@ -125,24 +117,19 @@ def run_command(conversation: Conversation, line: str) -> int | None:
         return None  # a message that begins with a secret
     if command[:1] != "/" or not command[1:].isalpha():
         return None
-    part = () if command in _COMMANDS else parts.merged("CHAT_COMMANDS").get(command, ())
-    if not part and command not in _COMMANDS:
+    if command in _COMMANDS:
+        function, takes = _COMMANDS[command]
+        if bool(rest) != bool(takes):
+            fault = "takes nothing more" if rest else "needs " + takes
+            raise UsageError(f"{command} {fault}", "/help lists the commands")
+        return function(conversation, rest)
+    part = parts.merged("CHAT_COMMANDS").get(command)
+    if part is None:
         raise UsageError(f"unknown command {command}", "/help lists the commands")
-    function, takes = _COMMANDS.get(command, (None, ""))
-    if bool(rest) != bool(takes):
-        raise UsageError(f"{command} {'takes nothing more' if rest else 'needs ' + takes}", "/help lists the commands")
-    return function(conversation, rest) if function else _of_part(conversation, *part[1:])
-
-
-def with_secrets(conversation: Conversation, text: str) -> str:
-    """Return a message with what is entered unseen kept by the daemon, its placeholder where /secret stood.
-
-    Raises: UsageError when nothing was entered; nothing is said then.
-    """
-    if "/secret" not in text:
-        return text
-
-    return re.sub(_STANDS, lambda _: _enter(conversation), text)
+    if rest:
+        raise UsageError(f"{command} takes nothing more", "/help lists the commands")
+    status: int = named(part[1])(conversation.call, part[2], conversation.screen)
+    return status
 
 
 def _enter(conversation: Conversation) -> str:
@@ -184,21 +171,17 @@ def _history(conversation: Conversation, rest: str) -> int:
 
 
 def _tree(conversation: Conversation, rest: str) -> int:
-    from oasis.cli.branches import draw_tree
-
     conversation.end()
     return draw_tree(conversation.call, conversation.chat, conversation.here, conversation.screen)
 
 
 def _branch(conversation: Conversation, name: str) -> int:
     """Set a bookmark where the talk stands; before the first words it goes with them."""
-    from oasis.cli.branches import set_bookmark
-
     if not conversation.chat:
         conversation.next["head"] = name
         return _say(conversation, f"{name} begins with your next message")
-    params: Params = {"name": name, "message": conversation.end()}
-    status = set_bookmark(conversation.call, params, conversation.chat, False, conversation.screen)
+    marked: Params = {"name": name, "message": conversation.end()}
+    status = set_bookmark(conversation.call, marked, conversation.chat, False, conversation.screen)
     if status == OK:
         conversation.go_to(conversation.chat, name)
     return status
@@ -207,15 +190,12 @@ def _branch(conversation: Conversation, name: str) -> int:
 def _continue(conversation: Conversation, headish: str) -> int:
     """Go on elsewhere; a bookmark of this chat comes before one of another that is called the same."""
     chat, head = conversation.chat, headish
-    if not chat or headish not in _bookmarks(conversation):
+    marks = conversation.call("bookmark.list", {"chat": chat})["bookmarks"] if chat else []
+    if headish not in [mark["name"] for mark in marks]:
         chat, head = place(conversation.call, headish)
     conversation.go_to(chat, head)
     conversation.print(_SHOWN)
     return OK
-
-
-def _bookmarks(conversation: Conversation) -> list[str]:
-    return [mark["name"] for mark in conversation.call("bookmark.list", {"chat": conversation.chat})["bookmarks"]]
 
 
 def _service(conversation: Conversation, name: str) -> int:
@@ -254,16 +234,15 @@ def _attach(conversation: Conversation, path: str) -> int:
 def _summarise(conversation: Conversation, rest: str) -> int:
     """Have this thread summed up, and go on from the summary."""
     started = conversation.call("chat.summarise", {"id": conversation.chat, "head": conversation.end()})
-    message, status = follow_new(conversation.call, started, conversation.screen)
-    if message:
-        conversation.go_to(conversation.chat, message)
+    turn = Turn(conversation.call, started["run"], conversation.screen)
+    status = followed(turn)
+    if turn.message:
+        conversation.go_to(conversation.chat, turn.message)
     return status
 
 
 def _plan(conversation: Conversation, rest: str) -> int:
     """Show the waiting plans and ask about each; what comes of one is followed to its end."""
-    from oasis.cli.plans import ask_approval
-
     call, screen = conversation.call, conversation.screen
     plans = call("plan.list", {})["plans"]
     if screen.is_json:
@@ -273,18 +252,11 @@ def _plan(conversation: Conversation, rest: str) -> int:
         screen.line("no plan is waiting")
     status = OK
     for plan in plans:
-        cards.show(cards.plan_card(plan, with_hash=not screen.can_ask), screen)
+        screen.card(cards.plan_card(plan, with_hash=not screen.can_ask))
         if screen.can_ask:
             ask_approval(call, plan, screen)
             status = follow(call, plan, screen, after_plan=plan["id"])
     return status
-
-
-def _of_part(conversation: Conversation, target: str, arguments: dict[str, str]) -> int:
-    """Run a command of an optional part, as its manifest names it."""
-    module, _, function = target.partition(":")
-    run_: Callable[..., int] = getattr(__import__("oasis." + module, fromlist=(function,)), function)
-    return run_(conversation.call, arguments, conversation.screen)
 
 
 # command: (function, the argument that it needs, "" for none)
@@ -324,7 +296,7 @@ def resume(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     _greet(conversation)
     for run in call("run.active", {})["runs"]:
         if run["chat"] == name:
-            followed(Turn(call, run["run"], screen), True)
+            followed(Turn(call, run["run"], screen))
     return _talk(conversation)
 
 
@@ -346,14 +318,11 @@ def _talk(conversation: Conversation) -> int:
         if not line:
             continue
         try:
-            status = _take(conversation, line)
+            done = run_command(conversation, line)
+            if done is None:  # what is entered unseen is kept by the daemon, its placeholder goes into the message
+                done = conversation.say(re.sub(_STANDS, lambda _: _enter(conversation), line))
+            status = done
         except NoDaemon:
             raise
         except OasisError as error:
             status = screen.failure(error)
-
-
-def _take(conversation: Conversation, line: str) -> int:
-    """Do what one line says and return its exit status."""
-    done = run_command(conversation, line)
-    return conversation.say(with_secrets(conversation, line)) if done is None else done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.cli.commands import EXIT_STATUSES, FLAGS, OK, every
+from oasis.cli.commands import FLAGS, OK, TEXTS, every
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
@@ -11,51 +11,26 @@ if TYPE_CHECKING:
     from oasis.cli.terminal import Screen
 
 # How help shows them; a command of an optional part is left out where that is not installed.
-GROUPS = (
-    ("Talk", ("prompt", "chat", "resume", "agent")),
-    ("Chats", ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete",
-               "delchat", "forget", "export", "import")),
-    ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
-                           "rollback", "undo")),
-    ("Memory and schedule", ("knowledge", "memory", "skills", "schedule")),
-    ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
-                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp",
-                         "telegram", "notices", "start", "status", "doctor", "audit", "completion", "help")),
-)  # fmt: skip
-
-_INTRODUCTION = """\
-oasis: an operator that lives on this router
-
-usage: oasis COMMAND [ARGUMENT…]
-"""
-_OPTIONS = """
-Options of every command:
-  -j, --json   print JSON: one object, or one line an event for prompt, chat, undo and approve
-  -h, --help   print the help of the command
-
-A chat or a service may be named by its place in the list: no=2.
-`oasis --version` prints the version.
-"""
+GROUPS = TEXTS["groups"]
+SUBJECTS = {name: (row["summary"], "\n".join(row["text"])) for name, row in TEXTS["subjects"].items()}
 
 
 def show_help(call: object, arguments: dict[str, str], screen: Screen) -> int:
     """Print the help of one command, or of all."""
     screen.line(one(arguments["COMMAND"]) if arguments["COMMAND"] else whole())
-    return 0
+    return OK
 
 
 def whole() -> str:
     """Return the help that `oasis` and `oasis help` print."""
     known = every()
     width = max(len(name) for name in known)
-    commands = ""
-    for title, listed in GROUPS:
-        names = [name for name in listed if name in known]
-        commands += f"\n{title}:\n" + "".join(f"  {name:{width}}  {known[name][1]}\n" for name in names)
-    subjects = "".join(f"  {name:{width}}  {SUBJECTS[name][0]}\n" for name in SUBJECTS)
-    statuses = "".join(f"  {status:3}  {words}\n" for status, words in EXIT_STATUSES)
-    more = f"\nMore help (oasis help SUBJECT):\n{subjects}"
-    return f"{_INTRODUCTION}{commands}{more}{_OPTIONS}\nExit statuses:\n{statuses}".rstrip("\n")
+    lines = [*TEXTS["introduction"]]
+    for title, listed in GROUPS.items():
+        lines += ["", f"{title}:", *[f"  {name:{width}}  {known[name][1]}" for name in listed if name in known]]
+    lines += ["", "More help (oasis help SUBJECT):", *[f"  {name:{width}}  {SUBJECTS[name][0]}" for name in SUBJECTS]]
+    lines += ["", *TEXTS["options"], "", "Exit statuses:"]
+    return "\n".join([*lines, *[f"  {status:3}  {words}" for status, words in TEXTS["exit_statuses"]]])
 
 
 def one(name: str) -> str:
@@ -97,59 +72,6 @@ def _is_near(word: str, known: str) -> bool:
     left, right = word[same:], known[same:]
     is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
     return is_swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]
-
-
-SUBJECTS = {
-    "first-hour": (
-        "from the installation to the first change",
-        "oasis setup leads through it: a model at home, a service with a key, or none. Without a model the common\n"
-        "requests of a household are understood, in English, German, Spanish, Japanese and Chinese.\n\n"
-        '    oasis prompt "which devices are here?"       looks, and changes nothing\n'
-        '    oasis prompt "call this router attic"        small: done at once\n'
-        "    oasis undo                                   takes it back\n"
-        '    oasis prompt "set the wifi name to Attic"    risky: shown, waits for your yes, then for your Keep',
-    ),
-    "changes": (
-        "what happens between your words and a changed router",
-        "Words become uci commands, the commands a plan: the difference, the risk, what is reloaded, and whether you\n"
-        "will still reach the router. Low risk is done at once. Risky plans (network, Wi-Fi, firewall, access) wait\n"
-        "for your approval, and after they were applied for your Keep. If it does not come in time, the old files\n"
-        "come back, also when the daemon is gone or the power fails. Nothing is given to a shell, ever.\n\n"
-        "    oasis plans, approve, decline      what waits\n"
-        "    oasis pending, confirm, rollback   what was applied and is not kept yet\n"
-        "    oasis changes, undo                what was done\n"
-        "    oasis audit                        who decided what",
-    ),
-    "models": (
-        "services, keys, and what answers when one fails",
-        "    oasis services, select       which there are, and which answers\n"
-        "    oasis add, key, models       set one up; a key is typed unseen and never shown again\n"
-        "    oasis test                   ask it for a word\n"
-        "    oasis alias chat A B         try A first, then B\n\n"
-        "A service that fails before its first word is followed by the next of the alias `chat`, as shown each time.\n"
-        "`oasis setup` puts the built-in one there; `oasis alias chat offline` does so, too.",
-    ),
-    "privacy": (
-        "what leaves the router",
-        "Without a model nothing does. With one: your words, the chat so far, and what Oasis looks up for the answer.\n"
-        "Secrets of the router are placeholders in it, devices are numbers. A key stays in /etc/oasis/keys.json.\n\n"
-        "    oasis privacy TEXT           the very bytes, before they are sent\n"
-        "    oasis usage                  tokens and, where you set prices, cost\n"
-        "    oasis forget MESSAGE         takes what was said off the flash",
-    ),
-    "lockout": (
-        "when the router cannot be reached any more",
-        "Wait three minutes: a risky change that nobody kept is undone automatically. If it was kept, use\n"
-        "another cable or another Wi-Fi, and `oasis undo`. If there is no way in: failsafe mode, where the earlier\n"
-        "files are in /etc/oasis/changes, newest last. `oasis changes` and `oasis doctor` work without the service.",
-    ),
-    "scripts": (
-        "using oasis from a script",
-        "-j prints JSON. Plans that wait end `prompt --no-wait` with status 10; `approve PLAN HASH` takes the whole\n"
-        "hash where there is no terminal. Secrets come on standard input: oasis prompt - < FILE. The exit statuses\n"
-        "are at the end of `oasis help`.",
-    ),
-}
 
 
 SHELLS = ("bash", "zsh")

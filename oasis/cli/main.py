@@ -1,7 +1,7 @@
 """The command `oasis`: finds the command in the table, reads its words, runs it, turns errors into an exit status.
 
-Start-up time counts on a router: only what the chosen command needs is imported. Contract: `main(argv)` returns the
-exit status; nothing is raised out of it but bugs.
+Start-up time counts on a router: only what the chosen command needs is imported, and nothing is opened before its first
+call. Contract: `main(argv)` returns the exit status; nothing is raised out of it but bugs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import os
 import sys
 
 from oasis import VERSION
-from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK, find, read
+from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK, find, named, read
+from oasis.cli.rpc_client import Client
 from oasis.cli.terminal import Screen
 from oasis.errors import OasisError, UsageError
 
@@ -54,54 +55,28 @@ def _run(argv: list[str], screen: Screen) -> int:
         from oasis.cli.help import unknown
 
         raise unknown(name, words[1:])
-    arguments = _read(name, command[0], words[1:])
+    try:
+        arguments = read(command[0], words[1:])
+    except UsageError as error:
+        raise UsageError(error.message, f"usage: oasis {name} {command[0]}".rstrip())
     if arguments["-h"] or arguments["--help"]:
         command, arguments = COMMANDS["help"], {"COMMAND": name}
     elif arguments["-j"] or arguments["--json"]:
         screen.is_json = True
-    function, call = _function(command[2]), _caller()
-    try:
-        status: int = function(call, arguments, screen)
-    except OasisError as error:
-        if not getattr(error, "is_absent", False) or not _is_started(call, name, screen):
-            raise
-        status = function(call, arguments, screen)
-    return status
-
-
-def _is_started(call: Call, name: str, screen: Screen) -> bool:
-    """Tell whether a person had the service started that a command had found absent."""
-    if name == "start" or not screen.can_ask:
-        return False
-    from oasis.cli.without_daemon import offer
-
-    return offer(call, screen)
-
-
-def _read(name: str, usage: str, words: list[str]) -> dict[str, str]:
-    try:
-        return read(usage, words)
-    except UsageError as error:
-        raise UsageError(error.message, f"usage: oasis {name} {usage}".rstrip())
-
-
-def _function(place: str) -> Callable[[Call, dict[str, str], Screen], int]:
-    """Return the function that a table of commands names; its module is imported now."""
-    module, _, function = place.partition(":")
-    found: Callable[[Call, dict[str, str], Screen], int] = getattr(
-        __import__("oasis." + module, fromlist=(function,)), function
-    )
-    return found
-
-
-def _caller() -> Call:
-    """Return the `call` of a client of the daemon; nothing is opened before it is called."""
-    from oasis.cli.rpc_client import Client
-
+    run: Callable[[Call, dict[str, str], Screen], int] = named(command[2])
     root = os.environ.get("OASIS_ROOT") or "/"
     client: Any = Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run")
     call: Call = client.call  # a method's reply has the type that shapes.pyi gives it
-    return call
+    try:
+        return run(call, arguments, screen)
+    except OasisError as error:
+        if not getattr(error, "is_absent", False) or name == "start" or not screen.can_ask:
+            raise
+        from oasis.cli.without_daemon import offer
+
+        if not offer(call, screen):
+            raise
+    return run(call, arguments, screen)
 
 
 def _screen() -> Screen:

@@ -14,36 +14,47 @@ import time
 
 from oasis.cli import cards
 from oasis.cli.commands import DECLINED, FAILED, OK, ROLLED_BACK
-from oasis.cli.prompt import Turn, follow, followed
+from oasis.cli.prompt import Turn, follow, followed, word_option
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import GONE, YES, ask
+from oasis.core import jsonl
 from oasis.core.when import since
-from oasis.errors import OasisError, StoreError, UnprovedError, UsageError
+from oasis.errors import OasisError, SchemaError, StoreError, UnprovedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, AuditLine, AuditVerdict, Call, Change, ChangeParams, OneChange, Params, PlanCard
+    from oasis.cli.cards import Card
+    from oasis.cli.shapes import (
+        Any,
+        Audited,
+        AuditLine,
+        Call,
+        Change,
+        ChangeParams,
+        Iterator,
+        OneChange,
+        Params,
+        PendingChange,
+        PlanCard,
+    )
     from oasis.cli.terminal import Screen
 
 
 def list_plans(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print the waiting plans as an approval elsewhere needs them."""
     reply = call("plan.list", {})
-    if screen.is_json:
-        screen.json(reply)
-        return OK
+    lines: Card = []
     for plan in reply["plans"]:
-        cards.show(cards.plan_card(plan, with_hash=True), screen)
-        word = f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
-        screen.line(f"  waits {plan['expires_in_s']} s more: oasis approve {word}{plan['id']}")
-    if not reply["plans"]:
-        screen.line("no plan is waiting")
-    return OK
+        waits = f"  waits {plan['expires_in_s']} s more: oasis approve {word_option(plan)}{plan['id']}"
+        lines += [*cards.plan_card(plan, with_hash=True), (waits, "")]
+    return screen.result(reply, lines or ["no plan is waiting"])
 
 
 def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Approve a plan, by its hash or by asking, and follow what comes of it."""
     plan = _waiting(call, arguments["PLAN"])
+    if plan is None:
+        raise UsageError(f"no plan {arguments['PLAN']!r} is waiting", "`oasis plans` lists the plans that wait")
     given = arguments["HASH"]
     if not given and not screen.can_ask:
         raise UsageError(
@@ -53,7 +64,7 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if given:
         call("plan.approve", {"plan": plan["id"], "hash": given, **_word_param(arguments["--word"])})
     else:
-        cards.show(cards.plan_card(plan, with_hash=False), screen)
+        screen.card(cards.plan_card(plan, with_hash=False))
         ask_approval(call, plan, screen)
     return follow(call, plan, screen, after_plan=plan["id"])
 
@@ -64,10 +75,7 @@ def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if arguments["REASON"]:
         params["reason"] = arguments["REASON"]
     reply = call("plan.decline", params)
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        screen.line(f"plan {reply['plan']} {reply['decision']}")
+    screen.result(reply, f"plan {reply['plan']} {reply['decision']}")
     return OK if reply["decision"] == "declined" else DECLINED
 
 
@@ -75,7 +83,7 @@ def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> None:
     """Ask the person at the terminal about a plan just shown and send the answer."""
     word = str(plan.get("typed_word", ""))
     question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
-    answer = ask(screen, question, lambda: _is_waiting(call, plan["id"]), word=word)
+    answer = ask(screen, question, lambda: _waiting(call, plan["id"]) is not None, word=word)
     if answer == YES:
         call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **_word_param(word)})
     elif answer != GONE:
@@ -86,15 +94,8 @@ def _word_param(word: str) -> Params:
     return {"word": word} if word else {}
 
 
-def _is_waiting(call: Call, plan_id: str) -> bool:
-    return any(plan["id"] == plan_id for plan in call("plan.list", {})["plans"])
-
-
-def _waiting(call: Call, plan_id: str) -> PlanCard:
-    for plan in call("plan.list", {})["plans"]:
-        if plan["id"] == plan_id:
-            return plan
-    raise UsageError(f"no plan {plan_id!r} is waiting", "`oasis plans` lists the plans that wait")
+def _waiting(call: Call, plan_id: str) -> PlanCard | None:
+    return next((plan for plan in call("plan.list", {})["plans"] if plan["id"] == plan_id), None)
 
 
 # What the daemon asks for in change/force.py; typed as it stands, in every language.
@@ -113,14 +114,21 @@ def apply(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     kinds = arguments["--force"].split()
     words = arguments["--words"]
     while True:
-        if "exec" in kinds and not words and screen.can_ask and not (words := _ask_exec_words(screen)):
-            return FAILED
-        started = call("plan.propose", _params(commands, kinds, words))
+        if "exec" in kinds and not words and screen.can_ask:
+            if ask(screen, f"Type exactly: {EXEC_WORDS}\n>", lambda: True, word=EXEC_WORDS) != YES:
+                screen.notice("these are not the words; nothing is proposed")
+                return FAILED
+            words = EXEC_WORDS
+        params: Params = {"commands": commands, **({"force": kinds} if kinds else {})}
+        started = call("plan.propose", {**params, "words": words} if words else params)
         if screen.is_json:
             screen.json({"type": "run", **started})
         turn = Turn(call, started["run"], screen)
         status = followed(turn, not arguments["--no-wait"])
-        if not turn.missing or not screen.can_ask or not _asks_to_force(screen, turn.missing):
+        if not turn.missing or not screen.can_ask:
+            return status
+        meant = ", and ".join(_MEANT.get(kind, kind) for kind in turn.missing)
+        if ask(screen, f"Propose it all the same, with {meant}? [y/N]", lambda: True) != YES:
             return status
         kinds = sorted({*kinds, *turn.missing})
 
@@ -142,7 +150,12 @@ def _commands(given: str, screen: Screen) -> list[str]:
     if words in ([], ["-"]):
         return sys.stdin.read().split("\n")
     if len(words) == 1 and " " not in words[0]:
-        return _read_commands(words[0])
+        try:
+            with open(words[0], encoding="utf-8") as file:
+                return file.read().split("\n")
+        except (OSError, UnicodeError) as error:
+            reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else "it is no text"
+            raise StoreError(f"{words[0]} cannot be read: {reason}", _APPLY_USAGE)
     if words[0] in ("uci", "/sbin/uci"):  # one command without quotes around it
         import shlex
 
@@ -150,68 +163,22 @@ def _commands(given: str, screen: Screen) -> list[str]:
     return words
 
 
-def _read_commands(path: str) -> list[str]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().split("\n")
-    except (OSError, UnicodeError) as error:
-        reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else "it is no text"
-        raise StoreError(f"{path} cannot be read: {reason}", _APPLY_USAGE)
-
-
-def _params(commands: list[str], kinds: list[str], words: str) -> Params:
-    params: Params = {"commands": commands}
-    if kinds:
-        params["force"] = kinds
-    if words:
-        params["words"] = words
-    return params
-
-
-def _asks_to_force(screen: Screen, kinds: list[str]) -> bool:
-    meant = ", and ".join(_MEANT.get(kind, kind) for kind in kinds)
-    return ask(screen, f"Propose it all the same, with {meant}? [y/N]", lambda: True) == YES
-
-
-def _ask_exec_words(screen: Screen) -> str:
-    """Ask for the words that let code through; return them, or "" for anything else."""
-    if ask(screen, f"Type exactly: {EXEC_WORDS}\n>", lambda: True, word=EXEC_WORDS) == YES:
-        return EXEC_WORDS
-    screen.notice("these are not the words; nothing is proposed")
-    return ""
-
-
 PUT_BACK_S = 30  # restoring files takes an instant, reading back that services run up to 20 s
-_ASKED_ROLLBACK = {"rolled_back": OK, "rollback_failed": 9}
 
 
 def list_changes(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print the changes, newest first, or one whole."""
     if arguments["CHANGE"]:
-        return _show_one(call, arguments["CHANGE"], screen)
+        found = _call_or_read(call, "change.load", {"change": arguments["CHANGE"]}, screen)
+        return screen.result(found, () if screen.is_json else cards.whole_change(found["change"]))
     params: ChangeParams = {}
     if arguments["--since"]:
         params["since_unix_s"] = since(arguments["--since"], int(time.time()))
     if arguments["--package"]:
         params["package"] = arguments["--package"]
     reply = _call_or_read(call, "change.list", params, screen)
-    if screen.is_json:
-        screen.json(reply)
-        return OK
-    for change in reply["changes"]:
-        screen.line(cards.change_line(change))
-    if not reply["changes"]:
-        screen.line("no such changes" if params else "no changes yet")
-    return OK
-
-
-def _show_one(call: Call, change: str, screen: Screen) -> int:
-    reply = _call_or_read(call, "change.load", {"change": change}, screen)
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        cards.show(cards.whole_change(reply["change"]), screen)
-    return OK
+    none = "no such changes" if params else "no changes yet"
+    return screen.result(reply, [cards.change_line(change) for change in reply["changes"]] or [none])
 
 
 def _call_or_read(call: Call, method: str, params: ChangeParams, screen: Screen) -> Any:
@@ -222,22 +189,22 @@ def _call_or_read(call: Call, method: str, params: ChangeParams, screen: Screen)
         from oasis.cli import without_daemon
 
         screen.notice(f"{reason.message}; this is read from the flash")
-        return without_daemon.changes(os.environ.get("OASIS_ROOT") or "/", params)
+        return without_daemon.changes(params)
 
 
 def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print the change that waits to be kept."""
     reply = call("change.pending", {})
-    if screen.is_json:
-        screen.json(reply)
-    elif reply["change"] is None:
-        screen.line("no change waits to be kept")
+    return screen.result(reply, _pending_lines(reply))
+
+
+def _pending_lines(reply: PendingChange) -> Iterator[str | tuple[str, str]]:
+    if reply["change"] is None:
+        yield "no change waits to be kept"
     else:
-        cards.show(cards.change_card(reply["change"]), screen)
-        screen.line(f"  to keep it: oasis confirm {reply['change']['id']}")
-    for change in [] if screen.is_json else reply.get("ending", []):
-        screen.line(cards.ending_line(change))
-    return OK
+        yield from cards.change_card(reply["change"])
+        yield f"  to keep it: oasis confirm {reply['change']['id']}"
+    yield from [cards.ending_line(change) for change in reply.get("ending", [])]
 
 
 def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -263,7 +230,7 @@ def extend(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def rollback(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Put the waiting change back now."""
     change = _show_change(call("change.rollback", {"change": arguments["CHANGE"] or _pending_id(call)}), screen)
-    return _ASKED_ROLLBACK.get(change["state"], FAILED)
+    return {"rolled_back": OK, "rollback_failed": 9}.get(change["state"], FAILED)
 
 
 def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -276,21 +243,24 @@ def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def ask_to_keep(call: Call, change: Change, screen: Screen) -> Change:
     """Ask whether a change just applied stays, and return the change as it then is."""
-    waiting = call("change.pending", {})["change"]
+    waiting = _pending(call)
     if not waiting or waiting["id"] != change["id"]:
         return _current(call, change)
     answer = ask(screen, "Keep it? [y/N]", lambda: _is_pending(call, change), waiting.get("confirm_in_s") or 0)
     if answer == GONE:
-        return _outcome(call, change)
+        for _ in range(PUT_BACK_S):  # until it is rolled back, or was decided elsewhere
+            change = _current(call, change)
+            if change["state"] != "applied":
+                break
+            time.sleep(1)
+        return change
     try:
-        return _keep(call, change, screen) if answer == YES else _roll_back(call, change)
+        if answer == YES:
+            return _keep(call, change, screen)
+        return call("change.rollback", {"change": change["id"]})["change"]
     except OasisError as error:
         screen.failure(error)
         return _current(call, change)
-
-
-def _roll_back(call: Call, change: Change) -> Change:
-    return call("change.rollback", {"change": change["id"]})["change"]
 
 
 def _keep(call: Call, change: Change, screen: Screen) -> Change:
@@ -299,85 +269,107 @@ def _keep(call: Call, change: Change, screen: Screen) -> Change:
         return call("change.confirm", {"change": change["id"]})["change"]
     except UnprovedError as error:
         screen.failure(error)
-    waiting = call("change.pending", {})["change"]
+    waiting = _pending(call)
     left_s = waiting.get("confirm_in_s", 0) if waiting else 0
     if ask(screen, "Keep it without a proof? [y/N]", lambda: _is_pending(call, change), left_s) != YES:
         return _current(call, change)
     return call("change.confirm", {"change": change["id"], "unproved": True})["change"]
 
 
-def _outcome(call: Call, change: Change) -> Change:
-    """Wait until an unanswered change is rolled back, or was decided elsewhere."""
-    for _ in range(PUT_BACK_S):
-        change = _current(call, change)
-        if change["state"] != "applied":
-            break
-        time.sleep(1)
-    return change
+def _pending(call: Call) -> Change | None:
+    return call("change.pending", {})["change"]
 
 
 def _is_pending(call: Call, change: Change) -> bool:
-    waiting = call("change.pending", {})["change"]
+    waiting = _pending(call)
     return bool(waiting and waiting["id"] == change["id"])
 
 
 def _current(call: Call, change: Change) -> Change:
-    for known in call("change.list", {})["changes"]:
-        if known["id"] == change["id"]:
-            return known
-    return change
+    return next((one for one in call("change.list", {})["changes"] if one["id"] == change["id"]), change)
 
 
 def _pending_id(call: Call) -> str:
-    waiting = call("change.pending", {})["change"]
+    waiting = _pending(call)
     if waiting is None:
         raise UsageError("no change waits to be kept", "`oasis changes` lists the changes, `oasis undo` undoes one")
-    return str(waiting["id"])
+    return waiting["id"]
 
 
 def _show_change(reply: OneChange, screen: Screen) -> Change:
-    change = reply["change"]
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        cards.show(cards.change_card(change), screen)
-    return change
+    screen.result(reply, cards.change_card(reply["change"]))
+    return reply["change"]
+
+
+# The body of `alive`: three short words and their frame; a session has 32 digits, as has a nonce.
+BODY_BYTES = 1024
+_SAID, _SEEN = {"change", "nonce", "session"}, {"session"}
+_ENVIRONMENT = ("REMOTE_ADDR", "REMOTE_PORT", "SERVER_ADDR", "SERVER_PORT")
+
+
+def alive(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Hand a proof of life, or just a page's way, from the CGI script to the daemon; not for people.
+
+    Standard input holds a JSON object {"change", "nonce", "session"}, or {"session"} when a page was loaded: never in
+    argv, where everybody on the router could read it. The environment holds the addresses of the connection, as a web
+    server gives them to a script. Standard output gets the daemon's answer {"alive": …} or {"path": …}, or
+    {"error": …}, and the exit status is 0: the browser reads what is said.
+    """
+    try:
+        words: Params = {name.lower(): os.environ.get(name, "") for name in _ENVIRONMENT}
+        body = _body()
+        screen.json(call("change.alive" if set(body) == _SAID else "path.seen", {**body, **words}))
+    except OasisError as error:
+        screen.json({"error": error.as_dict()})
+    return OK
+
+
+def _body() -> Params:
+    length = os.environ.get("CONTENT_LENGTH", "")
+    size = int(length) if length.isascii() and length.isdigit() else BODY_BYTES
+    if size > BODY_BYTES:
+        raise UsageError(f"the body has more than {BODY_BYTES} bytes")
+    data = b""
+    while len(data) < size:
+        piece = os.read(0, size - len(data))
+        if not piece:
+            break
+        data += piece
+    value: object = jsonl.loads(data)
+    if (
+        not isinstance(value, dict)
+        or set(value) not in (_SAID, _SEEN)
+        or not all(isinstance(word, str) for word in value.values())
+    ):
+        raise SchemaError("the body is not an object with the texts " + ", ".join(sorted(_SAID)))
+    return dict(value)
 
 
 def show_audit(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print the decisions, or follow their chain."""
     if arguments["--verify"]:
-        return _verify_audit(call("audit.verify", {}), screen)
+        verdict = call("audit.verify", {})
+        screen.result(verdict, _verdict_lines(verdict))
+        return FAILED if verdict.get("broken") else OK
     reply = call("audit.list", {})
-    if screen.is_json:
-        screen.json(reply)
-        return OK
-    for line in reply["lines"]:
-        screen.line(_audit_line(line))
-    if not reply["lines"]:
-        screen.line("no decisions yet")
-    return OK
+    return screen.result(reply, [(_audit_line(line), "") for line in reply["lines"]] or ["no decisions yet"])
 
 
 def _audit_line(line: AuditLine) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.get("when_unix_s", 0)))
     tool = [line["tool"]] if line.get("tool") else []
     where = ", ".join([*line.get("packages", []), *line.get("services", []), *tool])
     forced = f"  forced: {', '.join(line['forces'])}" if line.get("forces") else ""
+    when = cards.local_time(line.get("when_unix_s", 0))
     made = f"{when}  {line.get('what', '?'):12}  {line.get('role', '?'):8}  {line.get('plan', '?')}  {where}"
     return made.rstrip() + forced
 
 
-def _verify_audit(reply: AuditVerdict, screen: Screen) -> int:
-    broken = reply.get("broken")
-    if screen.is_json:
-        screen.json(reply)
-        return FAILED if broken else OK
-    screen.line(f"{reply['lines']} lines fit together")
-    if reply.get("gone"):
-        screen.line(f"{reply['gone']} older lines were rotated out, as the log says")
-    if "torn" in reply:
-        screen.line(f"the last line of {reply['torn']} was torn by a power cut; the next decision cuts it off")
+def _verdict_lines(verdict: Audited) -> Iterator[str]:
+    yield f"{verdict['lines']} lines fit together"
+    if verdict.get("gone"):
+        yield f"{verdict['gone']} older lines were rotated out, as the log says"
+    if "torn" in verdict:
+        yield f"the last line of {verdict['torn']} was torn by a power cut; the next decision cuts it off"
+    broken = verdict.get("broken")
     if broken:
-        screen.line(f"broken at line {broken['line']} of {broken['file']}: {broken['reason']}")
-    return FAILED if broken else OK
+        yield f"broken at line {broken['line']} of {broken['file']}: {broken['reason']}"

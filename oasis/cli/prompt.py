@@ -20,10 +20,9 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.cli.cards import Card
     from oasis.cli.shapes import (
-        Any,
         Call,
-        Callable,
         Change,
         ChangeEvent,
         Decision,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
         Params,
         PlanCard,
         PlanEvent,
-        RefusedEvent,
+        RefusalEvent,
         RunParams,
         Sequence,
         Started,
@@ -88,20 +87,19 @@ def checked(text: str) -> str:
     return text
 
 
-def follow(
-    call: Call,
-    started: Started | PlanCard,
-    screen: Screen,
-    waits: bool = True,
-    after_plan: str = "",
-) -> int:
+def word_option(plan: PlanCard) -> str:
+    """Return the option of `oasis approve` that a plan's typed word needs, "" without one."""
+    return f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
+
+
+def follow(call: Call, started: Started | PlanCard, screen: Screen, waits: bool = True, after_plan: str = "") -> int:
     """Follow a run to its end and return the exit status; Ctrl-C cancels it."""
     if screen.is_json and not after_plan:
         screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
     return followed(Turn(call, started["run"], screen, after_plan), waits)
 
 
-def followed(turn: Turn, waits: bool) -> int:
+def followed(turn: Turn, waits: bool = True) -> int:
     """Follow a turn to its end and return the exit status; Ctrl-C cancels it."""
     known = {number: _signal.getsignal(number) for number in (_signal.SIGTERM, _signal.SIGHUP)}
     for number, handler in known.items():
@@ -112,7 +110,7 @@ def followed(turn: Turn, waits: bool) -> int:
     except KeyboardInterrupt:
         return turn.cancel()
     except SystemExit:
-        turn.abandon()
+        turn.cancel_run()  # and say nothing: who would read it may be gone
         raise
     finally:
         for number, handler in known.items():
@@ -169,15 +167,14 @@ class Turn:
     def cancel(self) -> int:
         """Cancel the run and show how it ended."""
         self._asks = False
-        self._call("run.cancel", {"run": self._run})
+        self.cancel_run()
         while self._state not in _ENDED and self._poll(LAST_POLL_MS):
             pass
         self._screen.notice("cancelled")
         self._tell_unkept()
         return CANCELLED
 
-    def abandon(self) -> None:
-        """Cancel the run and say nothing: who would read it may be gone."""
+    def cancel_run(self) -> None:
         self._call("run.cancel", {"run": self._run})
 
     def _poll(self, wait_ms: int) -> Sequence[Mapping[str, object]]:
@@ -185,19 +182,16 @@ class Turn:
         self._since = reply["next"]
         self._state = reply["state"]
         for event in reply["events"]:
-            self._take(event)
+            if event["type"] == "approval" and event["plan"] == self._after_plan:
+                self._is_silent = False
+            if self._is_silent:
+                continue
+            if self._screen.is_json:
+                self._screen.json(event)
+            handler = getattr(self, f"_on_{event['type']}", None)  # a newer daemon may send more
+            if handler:
+                handler(event)
         return reply["events"]
-
-    def _take(self, event: Mapping[str, object]) -> None:
-        if event["type"] == "approval" and event["plan"] == self._after_plan:
-            self._is_silent = False
-        if self._is_silent:
-            return
-        if self._screen.is_json:
-            self._screen.json(event)
-        handler = _HANDLERS.get(str(event["type"]))  # a newer daemon may send more
-        if handler:
-            handler(self, event)
 
     def _on_delta(self, event: TextEvent) -> None:
         self._answer += event["text"]
@@ -237,10 +231,9 @@ class Turn:
         self._unmade = "" if plan.get("call") else plan["id"]
         self._show(cards.plan_card(plan, with_hash=waits and not self._asks))
         if waits and not self._asks:
-            word = f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
-            self._screen.notice(f"waiting for approval: oasis approve {word}{plan['id']} {plan['hash']}")
+            self._screen.notice(f"waiting for approval: oasis approve {word_option(plan)}{plan['id']} {plan['hash']}")
 
-    def _on_refused(self, event: RefusedEvent) -> None:
+    def _on_refused(self, event: RefusalEvent) -> None:
         self._break()
         self._show(cards.refused_card(event))
 
@@ -324,10 +317,10 @@ class Turn:
         if self._state == "cancelled":
             self._screen.notice("cancelled")
             return CANCELLED
-        if self._state == "error" and self._status == OK:
-            return self._error_status
         if self._status != OK:
             return self._status
+        if self._state == "error":
+            return self._error_status
         return UNMADE if self._unmade else FAILED if self._has_failed else OK
 
     def _tell_unkept(self) -> None:
@@ -342,29 +335,9 @@ class Turn:
         if not self._screen.is_json:
             self._screen.fresh_line()
 
-    def _show(self, card: list[tuple[str, str]]) -> None:
+    def _show(self, card: Card) -> None:
         if not self._screen.is_json:
-            cards.show(card, self._screen)
-
-
-_HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
-    "delta": Turn._on_delta,
-    "reset": Turn._on_reset,
-    "message": Turn._on_message,
-    "tool_use": Turn._on_tool_use,
-    "tool_result": Turn._on_tool_result,
-    "tool_progress": Turn._on_tool_progress,
-    "plan": Turn._on_plan,
-    "refused": Turn._on_refused,
-    "approval": Turn._on_approval,
-    "change": Turn._on_change,
-    "error": Turn._on_error,
-    "note": Turn._on_note,
-    "trimmed": Turn._on_trimmed,
-    "agent": Turn._on_agent,
-    "title": Turn._on_title,
-    "end": Turn._on_end,
-}
+            self._screen.card(card)
 
 
 STATUSES = {"DONE": 0, "NEED_INPUT": 20, "NEED_CONFIRMATION": 21, "STUCK": 1, "FAILED": 2}
@@ -381,11 +354,17 @@ def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if screen.is_json:
         screen.json({"type": "run", **started})
     turn = Turn(call, started["run"], screen)
-    status = followed(turn, True)
-    if not turn.ending:
+    status = followed(turn)
+    ending = turn.ending
+    if not ending:
         return status  # it was left before its end
-    _show_ending(turn.ending, screen)
-    return STATUSES.get(str(turn.ending["state"]), STATUSES["FAILED"])
+    if not screen.is_json:  # there the event stands among the others
+        screen.line(f"STATE: {ending['state']}")
+        screen.line(f"MESSAGE: {clean.line(ending['message'])}")
+        screen.line(f"TURNS: {ending['turns']}")
+        screen.line(f"TOOLS: {', '.join(ending['tools']) or 'none'}")
+        screen.line("OASIS_AGENT_RESULT=" + jsonl.dumps(ending))
+    return STATUSES.get(ending["state"], STATUSES["FAILED"])
 
 
 def _goal(words: str, option: str) -> tuple[str, int]:
@@ -397,13 +376,3 @@ def _goal(words: str, option: str) -> tuple[str, int]:
     if option and not option.isdigit():
         raise UsageError(f"{option!r} is no number of turns", "like: oasis agent -t 4 find out why the TV is slow")
     return words, int(option or 0)
-
-
-def _show_ending(ending: GoalEnding, screen: Screen) -> None:
-    if screen.is_json:
-        return  # the event stands among the others
-    screen.line(f"STATE: {ending['state']}")
-    screen.line(f"MESSAGE: {clean.line(ending['message'])}")
-    screen.line(f"TURNS: {ending['turns']}")
-    screen.line(f"TOOLS: {', '.join(ending['tools']) or 'none'}")
-    screen.line("OASIS_AGENT_RESULT=" + jsonl.dumps(ending))

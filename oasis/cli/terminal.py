@@ -24,10 +24,12 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import TextIO
 
     from oasis.errors import OasisError
+
+    Lines = Iterable[str | tuple[str, str]]
 
 _GREEN, _RED, _BOLD, _DIM, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 COLUMNS = 80
@@ -72,71 +74,75 @@ class Screen:
         if self._out.isatty():
             self.text(text)
         else:
-            self._out.write(text)
-            self._out.flush()
+            self._write(text)
 
     def text(self, text: str) -> None:
         """Write a piece of an answer as it comes."""
         text = clean.text(text)
         if text:
-            self._out.write(text)
-            self._out.flush()
+            self._write(text)
             self._is_at_start = text.endswith("\n")
 
     def line(self, text: object = "", look: str = "") -> None:
         """Write whole lines; `look` is a key of COLOURS."""
         self.fresh_line()
-        self._out.write(self._dressed(clean.text(text), look) + "\n")
-        self._out.flush()
+        self._write(self._dressed(clean.text(text), look) + "\n")
 
     def fresh_line(self) -> None:
         if not self._is_at_start:
-            self._out.write("\n")
-            self._out.flush()
+            self._write("\n")
             self._is_at_start = True
 
     def json(self, value: object) -> None:
-        self._out.write(jsonl.dumps(value) + "\n")
-        self._out.flush()
+        self._write(jsonl.dumps(value) + "\n")
 
     def notice(self, text: str) -> None:
         """Tell, on standard error, what is going on."""
         if not self.is_json:
-            self.fresh_line()
-            self._err.write(f"oasis: {clean.line(text)}\n")
-            self._err.flush()
+            self._remark(f"oasis: {clean.line(text)}\n")
 
     def progress(self, text: str) -> None:
         """Tell a person, and no program, what is being worked at."""
         if self.can_ask:
-            self.fresh_line()
-            self._err.write(self._dressed(clean.line(text), "dim") + "\n")
-            self._err.flush()
+            self._remark(self._dressed(clean.line(text), "dim") + "\n")
 
     def failure(self, error: OasisError) -> int:
         """Show an error and return the exit status it asks for."""
         if self.is_json:
             self.json({"error": error.as_dict()})
-        self.fresh_line()
-        self._err.write(f"oasis: error: {clean.line(error.message)}\n")
-        if error.hint:
-            self._err.write(f"oasis: hint: {clean.line(error.hint)}\n")
-        self._err.flush()
+        hint = f"oasis: hint: {clean.line(error.hint)}\n" if error.hint else ""
+        self._remark(f"oasis: error: {clean.line(error.message)}\n{hint}")
         return error.exit_status
 
-    def result(self, reply: object, words: str) -> int:
-        """Print a method's reply: as JSON, or in words for people; return the exit status of success."""
+    def card(self, lines: Lines) -> None:
+        """Print lines: a text is shown as one line, a (text, look) as it is but for its hidden characters."""
+        for line in lines:
+            if isinstance(line, str):
+                self.line(clean.line(line))
+            else:
+                self.line(*line)
+
+    def result(self, reply: object, lines: str | Lines) -> int:
+        """Print a method's reply, as JSON or in lines for people (see `card`); return the exit status of success."""
         if self.is_json:
             self.json(reply)
         else:
-            self.line(clean.line(words))
+            self.card([lines] if isinstance(lines, str) else lines)
         return 0
 
     def question(self, text: str) -> None:
         """Write a question and leave the cursor behind it; the answer's line end is the person's."""
         self.fresh_line()
+        self._write(text)
+
+    def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
+
+    def _remark(self, text: str) -> None:
+        self.fresh_line()
+        self._err.write(text)
+        self._err.flush()
 
     def _dressed(self, text: str, look: str) -> str:
         return f"{COLOURS[look]}{text}{_PLAIN}" if look and self._has_colour else text
@@ -161,7 +167,10 @@ def read_line(screen: Screen, prompt: str) -> str | None:
     """Return the next line, or None at the end of input or at Ctrl-C; a person sees `prompt`."""
     try:
         if screen.can_ask:
-            _load_line_editing()
+            try:
+                import readline  # noqa: F401  # arrow keys and recall, where Python was built with it
+            except ImportError:
+                pass  # routers may lack it
             return input(prompt).strip()
         given = _next_line()
         return given.strip() if given else None
@@ -207,14 +216,6 @@ def _text(line: bytes) -> str:
         raise UsageError("the secret is not valid UTF-8", "set the terminal to UTF-8")
 
 
-def _load_line_editing() -> None:
-    """Give the prompt arrow keys and recall where Python was built with readline; routers may lack it."""
-    try:
-        import readline  # noqa: F401
-    except ImportError:
-        return
-
-
 YES = "yes"
 NO = "no"
 GONE = "gone"  # the time is up, or it was decided elsewhere
@@ -234,7 +235,8 @@ def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int 
     screen.question(_with_time(question, time_s))
     while True:
         if select.select([_KEYBOARD], [], [], 1)[0]:
-            return _answer(word)
+            typed = os.read(_KEYBOARD, 1024).decode("utf-8", "replace").strip()
+            return YES if (typed == word if word else typed.lower() in ("y", "yes")) else NO
         now_s = time.monotonic()
         if time_s and now_s >= deadline_s:
             screen.line()
@@ -251,11 +253,6 @@ def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int 
 def is_meant(screen: Screen, question: str) -> bool:
     """Ask a person whether something is meant; without one to ask, it is."""
     return not screen.can_ask or ask(screen, f"{question} [y/N]", lambda: True) == YES
-
-
-def _answer(word: str) -> str:
-    typed = os.read(_KEYBOARD, 1024).decode("utf-8", "replace").strip()
-    return YES if (typed == word if word else typed.lower() in ("y", "yes")) else NO
 
 
 def _with_time(question: str, left_s: int) -> str:

@@ -1,7 +1,8 @@
-"""What the command line does while the daemon does not run: start it, or look at the router by itself.
+"""What works while the daemon does not run: `oasis start`, `oasis doctor`, and the history on flash.
 
-The service is started through its init script, so that procd watches it. Looking never writes; it is the only place
-where the command line reads the router itself, and what that takes is imported only then.
+The service is started through its init script, so that procd watches it. Looking changes nothing; a fix is a plan like
+any other, by the daemon. This is the only place where the command line reads the router itself, and what that takes is
+imported only then.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import os
 import time
 
-from oasis.cli.commands import OK
+from oasis.cli.commands import FAILED, OK
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import read_line
+from oasis.core import clean
 from oasis.errors import OasisError, SettingsError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Call, ChangeParams, Params, Round
+    from oasis.cli.shapes import Any, Call, ChangeParams, Iterator, Params, Round
     from oasis.cli.terminal import Screen
 
 # A slow router needs some seconds for the interpreter; an unconfirmed change is rolled back before anything is served.
@@ -92,15 +94,15 @@ def _answers(call: Call) -> bool:
     return True
 
 
-def _script() -> str:
-    return os.path.join(_root(), "etc/init.d/oasis")
-
-
 def _root() -> str:
     return os.environ.get("OASIS_ROOT") or "/"
 
 
-def changes(folder: str, params: ChangeParams) -> dict[str, object]:
+def _script() -> str:
+    return os.path.join(_root(), "etc/init.d/oasis")
+
+
+def changes(params: ChangeParams) -> dict[str, object]:
     """Return what change.list and change.load answer, read from the history on flash.
 
     Raises: UsageError for a change that is not there, StoreError for a history that cannot be read.
@@ -111,7 +113,7 @@ def changes(folder: str, params: ChangeParams) -> dict[str, object]:
     from oasis.system.files import Files
     from oasis.system.root import Root
 
-    journal = Journal(Files(), Root(folder).state_folder, lambda path: 0)
+    journal = Journal(Files(), Root(_root()).state_folder, lambda path: 0)
     if "change" in params:
         record = journal.read(params["change"])
         return {"change": {**shown(record), "diff": listing.diff(journal, record)}}
@@ -119,8 +121,30 @@ def changes(folder: str, params: ChangeParams) -> dict[str, object]:
     return {"changes": [shown(record) for record in chosen]}
 
 
-def doctor(folder: str, search: str) -> Round:
-    """Return a round of the doctor over a router root; `search` is where programs are looked for."""
+_LOOKS = {"error": "-", "warning": "bold", "info": ""}
+
+
+def doctor(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print what was found, worst first; or propose the fix of one finding and follow it.
+
+    The status is 1 when something needs care.
+    """
+    if arguments["--fix"]:
+        from oasis.cli.prompt import follow
+
+        started = call("doctor.fix", {"finding": arguments["--fix"]})
+        return follow(call, started, screen, waits=not arguments["--no-wait"])
+    try:
+        found = call("doctor.run", {})
+    except NoDaemon as reason:
+        screen.notice(f"{reason.message}; the doctor looks by itself")
+        found = _examined()
+    screen.result(found, _findings(found, bool(arguments["--all"])))
+    return FAILED if any(one["severity"] != "info" for one in found["findings"]) else OK
+
+
+def _examined() -> Round:
+    """Return a round of the doctor over the router root, without a daemon."""
     from oasis.system.child import Executor
     from oasis.system.files import Files
     from oasis.system.root import Root
@@ -128,9 +152,8 @@ def doctor(folder: str, search: str) -> Round:
     from oasis.tools.router import Facts
     from oasis.ubus.outgoing import Ubus, opener
     from oasis.uci import model
-    from oasis.uci.model import tables
 
-    root, files = Root(folder, search.split(":")), Files()
+    root, files = Root(_root(), os.environ.get("PATH", "").split(":")), Files()
     executor = Executor(root.environment(), root.allowed(os.sep))
     ubus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
 
@@ -139,12 +162,38 @@ def doctor(folder: str, search: str) -> Round:
             data = files.read(root.confdir + "/" + package) if "/" not in package else None
         except StoreError:
             return None  # a folder, a FIFO, a device: UCI has no such package either
-        return None if data is None else tables(model.parse(data, package))
+        return None if data is None else model.tables(model.parse(data, package))
 
-    def packages() -> list[str]:
-        return model.listed(files.names(root.confdir))
-
-    facts = Facts(config, ubus.call, lambda path: files.read(root.path(path)), lambda: int(time.time()), packages)
+    facts = Facts(
+        config,
+        ubus.call,
+        lambda path: files.read(root.path(path)),
+        lambda: int(time.time()),
+        lambda: model.listed(files.names(root.confdir)),
+    )
     found: Any = examined(root, files, executor.run, facts)
     told: Round = found
     return told
+
+
+def _findings(found: Round, is_whole: bool) -> Iterator[str | tuple[str, str]]:
+    for finding in found["findings"]:
+        yield clean.line(f"{finding['severity']}: {finding['title']}"), _LOOKS[finding["severity"]]
+        yield "  " + finding["explanation"]
+        if "advice" in finding:
+            yield "  " + finding["advice"]
+        for line in finding["evidence"]:
+            yield "  seen: " + line
+        if "fix" in finding:
+            yield f"  oasis doctor --fix '{finding['id']}': {'; '.join(finding['fix']['words'])}"
+        yield ""
+    checks = found["checks"]
+    for check in checks if is_whole else []:
+        why = f" ({check['why']})" if check.get("why") else ""
+        yield f"  {check['state']:8} {check['title']}{why}"
+    if not found["findings"]:
+        yield "nothing wrong was found"
+    skipped = len([check for check in checks if check["state"] == "skipped"])
+    why = "" if is_whole else " (why: oasis doctor --all)"
+    left_out = f", {skipped} of them not possible here{why}" if skipped else ""
+    yield f"{len(checks)} checks{left_out}, {found['took_ms'] / 1000:.1f} s"

@@ -13,7 +13,7 @@ module outside a part names one inside it; it asks here. A manifest has of these
     LOOKING        those of METHODS that look at a turn that ended, by after()
     STARTING       {one of METHODS: is_wanted(kit)}: start() at the start of the daemon
     SETTLING       {one of METHODS: is_wanted(kit)}: settle() at the start and when the settings changed
-    COMMANDS       commands of `oasis`, as in cli/commands.py
+    COMMANDS       commands of `oasis`, as in cli/commands.json: (usage, summary, "module:function", more help)
     CHAT_COMMANDS  {command of `oasis chat`: (summary, "module:function", its arguments)}
     BUS_METHODS    further methods for the bus, in the form of api/table.py; bus_methods(daemon, waiters) answers them
     BUS_ROLES      which of them each role may call

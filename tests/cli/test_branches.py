@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.cli import branches
+from oasis.cli import chats as branches
 
 WIDE = 60
 

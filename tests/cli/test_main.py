@@ -40,7 +40,7 @@ def test_text_that_is_no_utf8_is_refused_before_it_is_sent(tmp_path):
 
 
 def test_help_names_every_command_and_status_and_needs_no_service(tmp_path):
-    from oasis.cli.commands import EXIT_STATUSES, every
+    from oasis.cli.commands import TEXTS, every
 
     program = launcher.install(tmp_path)
     for words in ([], ["help"], ["--help"], ["-h"]):
@@ -48,6 +48,6 @@ def test_help_names_every_command_and_status_and_needs_no_service(tmp_path):
         assert done.returncode == 0
         for name in every():
             assert f"  {name} " in done.stdout
-        for status, _ in EXIT_STATUSES:
+        for status, _ in TEXTS["exit_statuses"]:
             assert f" {status}  " in done.stdout
     print(done.stdout)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from typing_extensions import NotRequired, Required, TypedDict
 
-from oasis.cli.shapes import Started as Started
+from oasis.api.shapes import Started as Started
 from oasis.core.shapes import Json as Json
 
 class ToolCall(TypedDict):

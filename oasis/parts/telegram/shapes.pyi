@@ -10,10 +10,10 @@ from typing import TypeVar as TypeVar
 from typing_extensions import NotRequired, Required, TypedDict
 from typing_extensions import TypeIs as TypeIs
 
+from oasis.api.shapes import Change as Change
+from oasis.api.shapes import Fault as Fault
+from oasis.api.shapes import PlanCard
 from oasis.change.shapes import Role as Role
-from oasis.cli.shapes import Change as Change
-from oasis.cli.shapes import Fault as Fault
-from oasis.cli.shapes import PlanCard
 from oasis.core.shapes import Json as Json
 from oasis.providers.shapes import Event as _Told
 from oasis.providers.shapes import Failure as Failure

@@ -1,0 +1,671 @@
+"""Model services and what a model is sent: services, aliases, usage, tools, topics, privacy, and `oasis setup`.
+
+Contract: a key is typed unseen or comes on standard input, never in the words of a command, which every user of the
+router can read while it runs; so does the text of a topic. What is asked for on a terminal can also be given by
+arguments. `setup` explains each step before it searches, sends or stores anything, and each step can be skipped; a
+service that does not answer is not put into use.
+"""
+
+from __future__ import annotations
+
+import binascii
+
+from oasis.cli import cards
+from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK
+from oasis.cli.request import chat_id, service_id
+from oasis.cli.terminal import is_meant, read_line, read_secret, read_text
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, SettingsError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.cli.shapes import (
+        Call,
+        Info,
+        Iterator,
+        Json,
+        Mapping,
+        Params,
+        Provider,
+        SentRequest,
+        Server,
+        ServiceRow,
+        ToolRow,
+        Tools,
+        Topic,
+        Trial,
+        UsageSums,
+    )
+    from oasis.cli.terminal import Screen
+
+
+def list_services(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print the services; a star marks the one in use."""
+    reply = call("service.list", {})
+    lines = [_service_line(number, service) for number, service in enumerate(reply["service"], 1)]
+    return screen.result(reply, lines or ["no services are set up"])
+
+
+def _service_line(number: int, service: ServiceRow) -> str:
+    mark = "*" if service["active"] else " "
+    note = "" if service["ready"] else f"  not ready: {service.get('note') or 'settings are missing'}"
+    return f"{number:3} {mark} {service['identifier']}  {service['name']}  {service['model']}".rstrip() + note
+
+
+def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Use another service from now on."""
+    identifier = service_id(call, arguments["SERVICE"])
+    screen.result(call("service.select", {"identifier": identifier}), f"{identifier} answers from now on")
+    if screen.is_json or identifier == "offline":
+        return OK
+    if "chat" not in [one["name"] for one in call("alias.list", {})["alias"]]:
+        screen.notice("nothing stands in when it fails; to let the built-in service: oasis alias chat offline")
+    return OK
+
+
+def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print what the daemon is and what waits in it."""
+    info = call("info", {})
+    return screen.result(info, _status_lines(info))
+
+
+def _status_lines(info: Info) -> Iterator[str | tuple[str, str]]:
+    provider = info["provider"]
+    yield f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}"
+    yield f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})"
+    yield f"approval: {info['approval']}"
+    if info.get("unconfined"):
+        yield f"the AI worker is not confined: {info['unconfined']}"
+    yield from info.get("bus", [])
+    if info.get("upstream"):
+        yield "the older Oasis has chats here; to take them over: oasis import --upstream"
+    for plan in info["waiting"]:
+        yield f"plan {plan['id']} waits for approval: {plan['summary']} (oasis plans)"
+    if info["pending"]:
+        yield from cards.change_card(info["pending"])
+    yield from [cards.ending_line(change) for change in info.get("ending", [])]
+
+
+def alias(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """List the aliases, set one, or delete one with -d."""
+    name, targets = arguments["NAME"], [target for target in arguments["TARGET"].split("\n") if target]
+    if arguments["-d"] and (not name or targets):
+        raise UsageError("which alias is to go is not clear", "oasis alias -d NAME")
+    if targets:
+        reply = call("alias.set", {"name": name, "targets": targets})
+        return screen.result(reply, f"{name} stands for {', then '.join(targets)}")
+    if arguments["-d"]:
+        return screen.result(call("alias.delete", {"name": name}), f"{name} is no alias any more")
+    known = call("alias.list", {})
+    found = [item for item in known["alias"] if name in ("", item["name"])]
+    if name and not found:
+        raise UsageError(f"there is no alias {name!r}", "set one: oasis alias NAME SERVICE/MODEL")
+    lines = []
+    for item in found:
+        note = "" if item["ready"] else f"  cannot be used: {item['note']}"
+        lines.append(f"{item['name']}  {', then '.join(item['targets'])}{note}")
+    none = "no aliases are set; usual names are " + ", ".join(known["usual"])
+    return screen.result({**known, "alias": found}, lines or [none])
+
+
+_SHOWN = 40  # models of a list that a person looks through; the others are found by --filter
+# What has a key and is no service: search engines (tools/seed.py), and the messenger's bot.
+ENGINES = ("brave", "telegram")
+_NUMBERS = ("max_tokens", "context_tokens")
+_OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search", *_NUMBERS)
+
+
+def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Add a service; what is missing is asked for where somebody can be asked."""
+    _refuse_key(arguments)
+    provider = _provider(call, arguments["NAME"], screen)
+    given = _given(arguments)
+    endpoint = str(given.get("endpoint") or arguments["ENDPOINT"] or _endpoint(provider, screen))
+    if endpoint:
+        given["endpoint"] = endpoint
+    model = str(given.get("model") or arguments["MODEL"])
+    if model:
+        given["model"] = model
+    key = _key(provider, arguments, screen)
+    if key:
+        given["key"] = key
+    identifier = call("service.add", {"name": provider["profile"], **given})["identifier"]
+    if not model and screen.can_ask:
+        choose_model(call, identifier, provider, screen)
+    lacks = "" if key or provider["key"] != "required" else f"its key is missing: oasis key {identifier}; then "
+    words = f"{identifier} is added; {lacks}try it: oasis test {identifier}; let it answer: oasis select {identifier}"
+    return screen.result({"identifier": identifier}, words)
+
+
+def _provider(call: Call, name: str, screen: Screen) -> Provider:
+    """Return what a service shall be of, chosen from a list when no name is given.
+
+    Raises: UsageError when there is nobody to choose, or nothing of that name.
+    """
+    known = call("service.providers", {})["providers"]
+    if not name and screen.can_ask:
+        name = _chosen([item["name"] for item in known], "Provider (name or number): ", screen)
+    for item in known:
+        if name.lower() in (item["profile"], item["name"].lower()):
+            return item
+    names = ", ".join(item["profile"] for item in known)
+    raise UsageError(f"no provider is called {name!r}" if name else "NAME is missing", f"there are: {names}")
+
+
+def _chosen(names: list[str], question: str, screen: Screen, more: str = "") -> str:
+    """Return the name that a person typed, or chose by its number from the list; "" for none."""
+    for number, name in enumerate(names, 1):
+        screen.line(f"{number:3}  {clean.line(name)}")
+    if more:
+        screen.line(more)
+    word = read_line(screen, question) or ""
+    is_number = word.isascii() and word.isdigit() and 1 <= int(word[:4]) <= len(names)
+    return names[int(word[:4]) - 1] if is_number else word
+
+
+def _endpoint(provider: Provider, screen: Screen) -> str:
+    """Ask for the address of a server at home; a service on the internet has a known one."""
+    usual = provider["endpoint"]
+    if not screen.can_ask or (usual and not provider["local"]):
+        return ""
+    return read_line(screen, f"Endpoint{f' [{usual}]' if usual else ''}: ") or ""
+
+
+def _key(provider: Provider, arguments: dict[str, str], screen: Screen) -> str:
+    """Read a key unseen; from a pipe only when one is needed or asked for."""
+    is_wanted = arguments["--key"] or ((provider["key"] == "required" or screen.can_ask) and provider["key"] != "none")
+    hint = "" if provider["key"] == "required" else ", empty for none"
+    return read_secret(screen, f"Key (not shown{hint}): ").strip() if is_wanted else ""
+
+
+def choose_model(call: Call, identifier: str, provider: Provider, screen: Screen) -> None:
+    """Let a person choose from the models that the service has now."""
+    usual = provider["model"]
+    models: list[str] = []
+    try:
+        screen.progress("asking for its models")
+        models = [item["id"] for item in call("service.models", {"identifier": identifier})["models"]]
+    except OasisError as error:
+        screen.notice(f"its models are not known: {error.message}")
+    question = f"Model (name or number){f' [{usual}]' if usual else ''}: "
+    more = f"     and {len(models) - _SHOWN} more: oasis models {identifier}" if len(models) > _SHOWN else ""
+    word = _chosen(models[:_SHOWN], question, screen, more)
+    if word:
+        call("service.change", {"identifier": identifier, "model": word})
+
+
+def change(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Change options of a service; without SERVICE list them, as upstream does."""
+    _refuse_key(arguments)
+    if not arguments["SERVICE"]:
+        return list_services(call, arguments, screen)
+    identifier = service_id(call, arguments["SERVICE"])
+    given = _given(arguments)
+    for name, short in (("endpoint", "-u"), ("model", "-m"), ("name", "-n")):
+        if arguments[short]:
+            given[name] = arguments[short]
+    for name in filter(None, arguments["--unset"].split("\n")):
+        if name not in _OPTIONS:
+            raise UsageError(f"{name!r} is no option of a service", "there are: " + ", ".join(_OPTIONS))
+        given[name] = 0 if name in _NUMBERS else ""
+    if not given:
+        raise UsageError("nothing to change is named", "like: --model MODEL, or --unset thinking")
+    return screen.result(call("service.change", {"identifier": identifier, **given}), f"{identifier} is changed")
+
+
+def remove(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Take a service and its key away."""
+    identifier = service_id(call, arguments["SERVICE"])
+    if not is_meant(screen, f"Remove the service {clean.line(identifier)} and its key?"):
+        return DECLINED
+    return screen.result(call("service.delete", {"identifier": identifier}), f"{identifier} is removed")
+
+
+def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Keep the key of a service, or take it away with -d."""
+    _refuse_key(arguments)
+    given = arguments["SERVICE"]
+    identifier = given if given in ENGINES else service_id(call, given)
+    if identifier not in [*ENGINES, *[one["identifier"] for one in call("service.list", {})["service"]]]:
+        raise SettingsError(f"there is no service {identifier!r}", "list them with: oasis services")
+    if identifier == "offline" and not arguments["-d"]:
+        raise UsageError("the built-in service needs no key", "for a model's service: oasis add")
+    text = "" if arguments["-d"] else read_secret(screen, f"Key of {clean.line(identifier)} (not shown): ").strip()
+    if not text and not arguments["-d"]:
+        raise UsageError("no key was typed", f"to take the one away that is kept: oasis key -d {identifier}")
+    reply = call("service.key", {"identifier": identifier, "key": text})
+    if identifier == "telegram":
+        call("telegram.list", {})  # which looks at the settings again
+    return screen.result(reply, f"the key of {identifier} is {'kept' if text else 'taken away'}")
+
+
+def models(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print what models a service has, one a line."""
+    identifier = _or_active(call, arguments["SERVICE"])
+    reply = call("service.models", {"identifier": identifier})
+    lines = []
+    for item in reply["models"]:
+        if arguments["--filter"].lower() in item["id"].lower():
+            lines.append(item["id"] + (f"  {item['context_tokens']} tokens" if item.get("context_tokens") else ""))
+    screen.result(reply, lines)
+    if reply["is_cut"]:
+        screen.notice("there are more than are shown")
+    return OK
+
+
+def test(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Ask a service for a word and tell how long it took."""
+    identifier = _or_active(call, arguments["SERVICE"])
+    screen.progress(f"asking {identifier}")
+    reply = call("service.test", {"identifier": identifier})
+    if screen.is_json or reply["ok"]:
+        screen.result(reply, f"{identifier} answers: {reply.get('model')}, {reply.get('ms')} ms")
+    else:
+        _show_fault(identifier, reply, screen)
+    return OK if reply["ok"] else FAILED
+
+
+def _show_fault(identifier: str, reply: Trial, screen: Screen) -> None:
+    fault = reply["fault"]
+    screen.failure(OasisError(f"{identifier} does not answer: {fault['message']}", fault["hint"]))
+
+
+def _or_active(call: Call, name: str) -> str:
+    return service_id(call, name) if name else call("info", {})["provider"]["identifier"]
+
+
+def _given(arguments: dict[str, str]) -> Params:
+    """Return the options that were given; numbers as such.
+
+    Raises: UsageError for a number that is none.
+    """
+    given: Params = {}
+    for name in _OPTIONS:
+        word = arguments["--" + name.replace("_", "-")]
+        if name in _NUMBERS and word and not (word.isascii() and word.isdigit() and len(word) < 10):
+            raise UsageError(f"{word!r} is no whole number of tokens", "like: 4000")
+        if word:
+            given[name] = int(word) if name in _NUMBERS else word
+    return given
+
+
+def _refuse_key(arguments: dict[str, str]) -> None:
+    """Refuse a key among the words, without repeating it."""
+    if arguments.get("KEY") or arguments.get("-k"):
+        raise UsageError(
+            "a key among the words of a command can be read by every program on the router",
+            "leave it out and type it when asked, or send it on standard input: oasis key SERVICE < FILE",
+        )
+
+
+def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print the sums of the months, newest first, or those of one chat."""
+    if arguments["CHAT"]:
+        reply = call("usage.chat", {"id": chat_id(call, arguments["CHAT"])})
+    else:
+        month = arguments["--month"]
+        if month and not (len(month) == 7 and month[4] == "-" and (month[:4] + month[5:]).isdigit()):
+            raise UsageError(f"{month!r} is no month", "like 2026-11")
+        reply = call("usage.list", {"month": month} if month else {})
+    return screen.result(reply, _usage_lines(reply))
+
+
+def _usage_lines(reply: UsageSums) -> Iterator[str | tuple[str, str]]:
+    month = ""
+    for item in reply["usage"]:
+        if item.get("month", "") != month:
+            month = item["month"]
+            yield clean.line(month), "bold"
+        cached = f" ({item['cached_tokens']} from the cache)" if item["cached_tokens"] else ""
+        cost = f", {item['cost']} {reply.get('currency', '')}".rstrip() if "cost" in item else ""
+        counts = f"{item['input_tokens']} tokens in{cached}, {item['output_tokens']} out{cost}"
+        yield f"  {item['service']}  {item['model']}  {item['requests']} requests, {counts}"
+    if not reply["usage"]:
+        yield "no model was asked"
+    budget = reply.get("budget")
+    if budget:
+        parts = [f"{budget['tokens_used']} of {budget['tokens']} tokens"] if "tokens" in budget else []
+        parts += [f"{budget['cost_used']} of {budget['cost']}"] if "cost" in budget else []
+        yield f"this month's budget: {', '.join(parts)}, {budget['percent']} %"
+
+
+_WELCOME = """\
+Oasis changes this router by what you say in plain words. Each change is shown first; risky ones wait for your yes,
+and come undone by themselves when you lose the way to the router. `oasis undo` takes back the last one.
+
+Common requests it understands by itself, without any AI model. With a model you can say anything.
+"""
+_CHOICES = (
+    ("look for a model server at home", "Ollama, LM Studio, llama.cpp, vLLM; free, and nothing leaves your home"),
+    ("use a service on the internet", "needs a key; costs money by the words; what you say goes there"),
+    ("no model for now", "nothing is sent anywhere"),
+)
+_LOOKING = (
+    "Every device that the router knows is asked on the four ports that model servers usually have. Look now? [Y/n] "
+)
+_ONLINE = """\
+What goes to the service: your words, the chat so far, and what Oasis looks up on the router for the answer. Passwords
+and keys that the router holds are replaced by placeholders. Your key stays on the router.
+"""
+_LAST = """\
+Try:  oasis prompt "which devices are here?"
+      oasis doctor            looks for faults, without a model
+      oasis                   lists all commands; LuCI has the same under Network, Oasis
+"""
+
+
+def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Lead through the first hour; return the exit status."""
+    if not screen.can_ask:
+        raise UsageError("oasis setup asks questions and needs a terminal", "without one: oasis add, oasis select")
+    screen.text(_WELCOME)
+    state = call("setup.state", {})
+    if state["unconfined"]:
+        screen.notice(f"first of all: {clean.line(state['unconfined'])}")
+    if state["models"]:
+        screen.line(clean.line(f"Set up already: {', '.join(state['models'])}; `oasis services` shows which answers."))
+    for number, (what, why) in enumerate(_CHOICES, 1):
+        screen.line(f"  {number}  {what} ({why})")
+    answer = _ask_number(screen, len(_CHOICES), "Your choice [3]: ", 3)
+    if answer is None:
+        return CANCELLED
+    identifier = ""
+    if answer < len(_CHOICES):
+        identifier = _at_home(call, screen) if answer == 1 else _online(call, screen)
+    if identifier:
+        _put_into_use(call, identifier, screen)
+    screen.line()
+    screen.text(_LAST)
+    return OK
+
+
+def _ask_number(screen: Screen, most: int, question: str, usual: int) -> int | None:
+    """Return the number that a person chose, None when they left."""
+    while True:
+        word = read_line(screen, question)
+        if word is None:
+            return None
+        if not word:
+            return usual
+        if word.isascii() and word.isdigit() and len(word) < 4 and 1 <= int(word) <= most:
+            return int(word)
+        screen.line(f"a number from 1 to {most}, please")
+
+
+def _at_home(call: Call, screen: Screen) -> str:
+    """Return the identifier of a server at home that a person chose, "" for none."""
+    answer = read_line(screen, _LOOKING)
+    if answer is None or answer.lower() not in ("", "y", "yes"):
+        return ""
+    screen.progress("looking for model servers")
+    reply = call("setup.find", {})
+    found = [one for one in reply["servers"] if not one["is_set"]]
+    if not found:
+        screen.line(f"None answered, of {reply['asked']} devices.")
+        screen.line("A server must listen on the network, not only on its own machine: for Ollama OLLAMA_HOST=0.0.0.0.")
+        return ""
+    for number, one in enumerate(found, 1):
+        models = ", ".join(one["models"][:3]) or "no model yet"
+        where = one["name"] or ("this machine" if one["host"] == "127.0.0.1" else one["host"])
+        screen.line(clean.line(f"  {number}  {one['profile']} on {where}: {models}"))
+    choice = _ask_number(screen, len(found), "Which one [1]: ", 1)
+    if choice is None:
+        return ""
+    server = found[choice - 1]
+    model = _model(server, screen)
+    given = {"name": server["profile"], "endpoint": server["endpoint"], **({"model": model} if model else {})}
+    return call("service.add", given)["identifier"]
+
+
+def _model(server: Server, screen: Screen) -> str:
+    models = server["models"]
+    choice: int | None = 1
+    if len(models) > 1:
+        for number, model in enumerate(models, 1):
+            screen.line(clean.line(f"  {number}  {model}"))
+        choice = _ask_number(screen, len(models), "Model [1]: ", 1)
+    return models[(choice or 1) - 1] if models else ""
+
+
+def _online(call: Call, screen: Screen) -> str:
+    """Return the identifier of a service on the internet that a person has a key for, "" for none."""
+    screen.text(_ONLINE)
+    known = [one for one in call("service.providers", {})["providers"] if one["key"] == "required"]
+    for number, one in enumerate(known, 1):
+        screen.line(f"  {number}  {one['name']}")
+    choice = _ask_number(screen, len(known), "Service (empty for none): ", 0)
+    if not choice:
+        return ""
+    provider = known[choice - 1]
+    key = read_secret(screen, "Key (not shown): ").strip()
+    if not key:
+        screen.line("No key, no service.")
+        return ""
+    identifier = call("service.add", {"name": provider["profile"], "key": key})["identifier"]
+    choose_model(call, identifier, provider, screen)
+    return identifier
+
+
+def _put_into_use(call: Call, identifier: str, screen: Screen) -> None:
+    """Try a service and put it into use; one that does not answer is left aside, and said so."""
+    screen.progress(f"asking {identifier} for a word")
+    reply = call("service.test", {"identifier": identifier})
+    if not reply["ok"]:
+        _show_fault(identifier, reply, screen)
+        screen.line(clean.line(f"It is kept, and not in use. Try again with: oasis test {identifier}"))
+        return
+    call("service.select", {"identifier": identifier})
+    screen.line(clean.line(f"{identifier} answers ({reply['model']}, {reply['ms']} ms) and is in use from now on."))
+    shown = call("privacy.show", {"message": "which devices are here?"})
+    screen.line(f"A short question sends about {shown['tokens']} tokens.")
+    screen.line("`oasis privacy TEXT` shows each byte before it is sent; `oasis usage` counts what was used.")
+    # The built-in service stands in for it, unless the owner said who does.
+    targets = {alias["name"]: alias["targets"] for alias in call("alias.list", {})["alias"]}
+    if "chat" not in targets:
+        call("alias.set", {"name": "chat", "targets": ["offline"]})
+    if "offline" in targets.get("chat", ["offline"]):
+        screen.line("When it cannot be reached, the built-in service answers what it understands (oasis alias chat).")
+
+
+# Tools: what a model may call
+
+# What each word sets; to ask or allow a tool that is off does not switch it on.
+_SETS: dict[str, Params] = {
+    "enable": {"enabled": True},
+    "disable": {"enabled": False},
+    "ask": {"approval": "ask"},
+    "allow": {"approval": "allow"},
+    "deny": {"approval": "deny"},
+}
+TOOLS_ACTIONS = ("list", "show", *_SETS)
+_SUMMARY_CHARS = 60
+
+
+def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """List the tools, show one whole, or set what the owner wants of one."""
+    action, name = arguments["ACTION"], arguments["NAME"]
+    if action in ("", "list", "show"):
+        reply = call("tool.list", {})
+        found = [tool for tool in reply["tools"] if not name or tool["name"] == name]
+        if not found:
+            raise UsageError(f"there is no tool {name!r}", "list them with: oasis tools")
+        if name:
+            return screen.result({"tools": found}, _whole_tool(found[0]))
+        return screen.result(reply, _tool_lines(reply))
+    if action not in _SETS or not name:
+        wrong = f"`tools {action}` needs the name of a tool" if action in _SETS else f"unknown word {action!r}"
+        raise UsageError(wrong, f"usage: oasis tools [list|show NAME|{'|'.join(f'{word} NAME' for word in _SETS)}]")
+    done = call("tool.set", {"name": name, **_SETS[action]})
+    return screen.result(done, _tool_row(done["tool"]))
+
+
+def _tool_lines(reply: Tools) -> Iterator[str | tuple[str, str]]:
+    source = ""
+    for tool in reply["tools"]:
+        if tool["source"] != source:
+            source = tool["source"]
+            yield clean.line(source), "bold"
+        yield from _tool_row(tool)
+    count = sum(tool["enabled"] for tool in reply["tools"])
+    tokens = f"telling a model of all of these costs about {reply['tokens']} tokens"
+    yield f"{count} of {len(reply['tools'])} are on; {tokens}"
+
+
+def _tool_row(tool: ToolRow) -> Iterator[str | tuple[str, str]]:
+    state = tool["approval"] if tool["enabled"] else "off"
+    text = clean.line(tool["description"])
+    short = text if len(text) <= _SUMMARY_CHARS else text[:_SUMMARY_CHARS] + "…"
+    yield f"  {tool['name']:<16} {tool['class']:<7} {state:<6} {tool['tokens']:>5}  {short}"
+    if tool.get("note"):
+        yield clean.line(f"      {tool['note']}"), "-"
+
+
+def _whole_tool(tool: ToolRow) -> Iterator[str | tuple[str, str]]:
+    yield clean.line(f"{tool['name']} ({tool['source']})"), "bold"
+    state = "on" if tool["enabled"] else "off"
+    yield f"  {state}, approval {tool['approval']}, class {tool['class']}, about {tool['tokens']} tokens"
+    if tool.get("note"):
+        yield clean.line(f"  {tool['note']}"), "-"
+    yield tool["description"], ""
+
+
+# Privacy: what a message would send
+
+_STEP = "  "
+
+
+def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print where a message would go, and all that would go there."""
+    params: Params = {"message": arguments["TEXT"]}
+    if arguments["--chat"]:
+        params["chat"] = chat_id(call, arguments["--chat"])
+    if arguments["--service"]:
+        params["service"] = arguments["--service"]
+    reply = call("privacy.show", params)
+    body = binascii.a2b_base64(reply["data"])
+    for part in range(1, reply["parts"]):
+        body += binascii.a2b_base64(call("privacy.show", {**params, "part": part})["data"])
+    text = body.decode("utf-8")
+    if screen.is_json:
+        screen.json({**reply, "data": text, "parts": 1})
+    elif arguments["--raw"]:
+        screen.document(text)
+    else:
+        _show_request(reply, text, screen)
+    return OK
+
+
+def _show_request(reply: SentRequest, text: str, screen: Screen) -> None:
+    service = reply["service"]
+    if not reply["url"]:
+        screen.line(clean.line(f"Nothing: {service['name']} answers on the router itself."))
+        return
+    where = "a server of your own" if service["is_local"] else "a service outside your home"
+    screen.line(clean.line(f"To {service['name']} ({service['model']}), {where}:"), "bold")
+    screen.line(clean.line(f"{reply['method']} {reply['url']}"))
+    for name, value in reply["headers"].items():
+        screen.line(clean.line(f"{name}: {value}"))
+    screen.line(f"{reply['bytes']} bytes, about {reply['tokens']} tokens:")
+    try:
+        text = "\n".join(_lines(jsonl.loads(text, max_bytes=4 * len(text) + 1), ""))
+    except OasisError:
+        pass  # no JSON: it is shown as it is
+    screen.text(text + "\n")
+    screen.notice("nothing was sent; the router's secrets are placeholders, the key is shown as ***")
+    screen.notice("these lines are drawn for reading; the bytes as they would go: oasis privacy --raw TEXT")
+
+
+def _lines(value: Json, indent: str) -> list[str]:
+    if not isinstance(value, (dict, list)) or not value:
+        return [jsonl.dumps(value)]
+    is_table = isinstance(value, dict)
+    found = ["{" if is_table else "["]
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        first, *rest = _lines(item, indent + _STEP)
+        found += [f"{indent}{_STEP}{jsonl.dumps(key) + ': ' if is_table else ''}{first}", *rest]
+    return [*found, indent + ("}" if is_table else "]")]
+
+
+# Topics: system messages that a chat can begin with
+
+_TOPICS_USAGE = "usage: oasis topics [list|show KEY|add TITLE|edit KEY|delete KEY]"
+_TITLE_CHARS = 40  # of a topic that upstream's words gave no title
+
+
+TOPICS_ACTIONS = ("list", "show", "add", "edit", "delete")
+
+
+def topics(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """List the system messages that a chat can begin with, show, add, edit or delete one."""
+    action, rest, title = arguments["ACTION"] or "list", arguments["NAME"], arguments["--title"]
+    if action not in TOPICS_ACTIONS:
+        raise UsageError(f"unknown word {action!r}", _TOPICS_USAGE)
+    if bool(rest) == (action == "list"):
+        raise UsageError(f"`topics {action}` {'takes nothing more' if rest else 'needs one word more'}", _TOPICS_USAGE)
+    if action == "list":
+        return _list_topics(call, screen)
+    if action == "add":
+        return _topic_done(call("topic.add", {"title": rest, "text": _topic_text(screen)}), "added", screen)
+    if action == "show":
+        topic = _topic(call, rest)
+        head = clean.line(f"{topic['title']} ({topic['key']})")
+        return screen.result(topic, [(head, "bold"), "", (topic["text"], "")])
+    if action == "edit":  # the title stays unless another is given
+        known = _topic(call, rest)["title"]
+        params: Params = {"key": rest, "title": title or known, "text": _topic_text(screen)}
+        return _topic_done({"key": rest, **call("topic.update", params)}, "changed", screen)
+    if screen.can_ask and not is_meant(screen, f'Delete the topic "{clean.line(_topic(call, rest)["title"])}"?'):
+        return DECLINED
+    return _topic_done({"key": rest, **call("topic.delete", {"key": rest})}, "deleted", screen)
+
+
+def sysmsg(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """List the topics, or make one, in upstream's words.
+
+    Raises: UsageError for -s: what a chat begins with is said when it begins.
+    """
+    option, text = "-c" if arguments["-c"] else "-s" if arguments["-s"] else "", arguments["WORDS"]
+    if not option:
+        option, _, text = text.partition(" ")
+        if option in ("chat", "prompt"):
+            option, _, text = text.partition(" ")
+    if option == "-c" and text:
+        title = " ".join(text.split())[:_TITLE_CHARS]
+        return _topic_done(call("topic.add", {"title": title, "text": text}), "added", screen)
+    if option == "-s":
+        raise UsageError("the topic of a chat is given when it begins", "oasis chat --topic KEY")
+    return _list_topics(call, screen)
+
+
+def _list_topics(call: Call, screen: Screen) -> int:
+    reply = call("topic.list", {})
+    width = max((len(topic["key"]) for topic in reply["topics"]), default=0)
+    lines = []
+    for topic in reply["topics"]:
+        mark = "" if topic["is_shipped"] else "  (yours)"
+        lines.append(f"{topic['key']:{width}}  {topic['title']}{mark}")
+    return screen.result(reply, lines)
+
+
+def _topic(call: Call, key: str) -> Topic:
+    for topic in call("topic.list", {})["topics"]:
+        if topic["key"] == key:
+            return topic
+    raise UsageError(f"there is no topic {key!r}", "`oasis topics` lists them")
+
+
+def _topic_text(screen: Screen) -> str:
+    """Return the text that is on standard input.
+
+    Raises: UsageError for none.
+    """
+    if screen.can_ask:
+        screen.progress("the text, ended by Ctrl-D on a line of its own:")
+    text = read_text().strip()
+    if not text:
+        raise UsageError("the text is empty", "give it on standard input: oasis topics add TITLE < file")
+    return text
+
+
+def _topic_done(reply: Mapping[str, object], what: str, screen: Screen) -> int:
+    return screen.result(reply, f"topic {reply['key']} {what}")
