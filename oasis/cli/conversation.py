@@ -29,6 +29,29 @@ if TYPE_CHECKING:
     from oasis.cli.terminal import Screen
 
 
+# command: (the argument that it needs, "" for none, what it does)
+_COMMANDS = {
+    "/plan": ("", "show the plans that wait for approval, and ask about them"),
+    "/undo": ("", "undo the newest change"),
+    "/history": ("", "print this thread"),
+    "/tree": ("", "draw the branches of this chat"),
+    "/branch": ("NAME", "set a bookmark here; the talk goes on under it"),
+    "/continue": ("HEADISH", "go on from a message (its id) or a bookmark"),
+    "/service": ("SERVICE", "let another AI service answer in this thread; off: the usual one again"),
+    "/topic": ("KEY", "begin this chat with a system message of `oasis topics`"),
+    "/title": ("TEXT", "give this chat a title"),
+    "/summarise": ("", "let the model sum this thread up; the talk goes on from that"),
+    "/attach": ("FILE", "send a document or picture with the next message"),
+    "/secret": ("", "enter a secret unseen; written inside a message, it stands there"),
+    "/help": ("", ""),
+}
+_LAST_HELP = """\
+/exit              leave (as does Ctrl-C at the prompt)
+Everything else is said to the router. Ctrl-C cancels an answer."""
+_STANDS = r"(?<!\S)/secret(?![\w/-])"
+_SHOWN = 2  # messages of a thread that one goes on with: the last question and its answer
+
+
 class Conversation:
     def __init__(self, call: Call, screen: Screen, params: RunParams) -> None:
         """Begin where the parameters of run.start say; without any, a new chat begins with the first words."""
@@ -86,198 +109,136 @@ class Conversation:
         else:
             show_thread(thread, self.screen)
 
+    def take(self, line: str) -> int:
+        """Do what a line says when it is a command, or else say it to the router; return its exit status.
 
-_SLASH_HELP = """\
-/plan              show the plans that wait for approval, and ask about them
-/undo              undo the newest change
-/history           print this thread
-/tree              draw the branches of this chat
-/branch NAME       set a bookmark here; the talk goes on under it
-/continue HEADISH  go on from a message (its id) or a bookmark
-/service SERVICE   let another AI service answer in this thread; off: the usual one again
-/topic KEY         begin this chat with a system message of `oasis topics`
-/title TEXT        give this chat a title
-/summarise         let the model sum this thread up; the talk goes on from that
-/attach FILE       send a document or picture with the next message
-%s/secret            enter a secret unseen; written inside a message, it stands there
-/exit              leave (as does Ctrl-C at the prompt)
-Everything else is said to the router. Ctrl-C cancels an answer."""
-_STANDS = r"(?<!\S)/secret(?![\w/-])"
-_SHOWN = 2  # messages of a thread that one goes on with: the last question and its answer
-
-
-def run_command(conversation: Conversation, line: str) -> int | None:
-    """Do what a line says when it is a command; None when it is a message for the router.
-
-    Raises: UsageError for an unknown command, or wrong arguments.
-    """
-    command, _, rest = line.partition(" ")
-    rest = rest.strip()
-    if command == "/secret" and rest:
-        return None  # a message that begins with a secret
-    if command[:1] != "/" or not command[1:].isalpha():
-        return None
-    if command in _COMMANDS:
-        function, takes = _COMMANDS[command]
+        Raises: UsageError for an unknown command, or wrong arguments.
+        """
+        command, _, rest = line.partition(" ")
+        rest = rest.strip()
+        begins_with_secret = command == "/secret" and rest
+        if command[:1] != "/" or not command[1:].isalpha() or begins_with_secret:
+            # What is entered unseen is kept by the daemon, and its placeholder goes into the message.
+            return self.say(re.sub(_STANDS, lambda _: self._enter(), line))
+        part = () if command in _COMMANDS else parts.merged("CHAT_COMMANDS").get(command)
+        if part is None:
+            raise UsageError(f"unknown command {command}", "/help lists the commands")
+        takes = "" if part else _COMMANDS[command][0]
         if bool(rest) != bool(takes):
             fault = "takes nothing more" if rest else "needs " + takes
             raise UsageError(f"{command} {fault}", "/help lists the commands")
-        return function(conversation, rest)
-    part = parts.merged("CHAT_COMMANDS").get(command)
-    if part is None:
-        raise UsageError(f"unknown command {command}", "/help lists the commands")
-    if rest:
-        raise UsageError(f"{command} takes nothing more", "/help lists the commands")
-    status: int = named(part[1])(conversation.call, part[2], conversation.screen)
-    return status
+        status: int
+        status = named(part[1])(self.call, part[2], self.screen) if part else getattr(self, "_" + command[1:])(rest)
+        return status
 
+    def _enter(self) -> str:
+        value = read_secret(self.screen, "the secret (it is not shown): ")
+        if not value:
+            raise UsageError("no secret was entered, and nothing is said", "/secret asks again")
+        return str(self.call("secret.keep", {"value": value})["secret"])
 
-def _enter(conversation: Conversation) -> str:
-    value = read_secret(conversation.screen, "the secret (it is not shown): ")
-    if not value:
-        raise UsageError("no secret was entered, and nothing is said", "/secret asks again")
-    return str(conversation.call("secret.keep", {"value": value})["secret"])
+    def _secret(self, rest: str) -> int:
+        placeholder = self._enter()
+        if self.screen.is_json:
+            self.screen.json({"secret": placeholder})
+        return self._tell(f"{placeholder} stands for it in your messages")
 
-
-def _secret(conversation: Conversation, rest: str) -> int:
-    placeholder = _enter(conversation)
-    if conversation.screen.is_json:
-        conversation.screen.json({"secret": placeholder})
-    return _say(conversation, f"{placeholder} stands for it in your messages")
-
-
-def _say(conversation: Conversation, words: str) -> int:
-    if not conversation.screen.is_json:
-        conversation.screen.line(clean.line(words))
-    return OK
-
-
-def _help(conversation: Conversation, rest: str) -> int:
-    if not conversation.screen.is_json:
-        more = "".join(f"{name:18} {one[0]}\n" for name, one in parts.merged("CHAT_COMMANDS").items())
-        conversation.screen.line(_SLASH_HELP % more)
-    return OK
-
-
-def _undo(conversation: Conversation, rest: str) -> int:
-    return follow(conversation.call, conversation.call("change.undo", {}), conversation.screen)
-
-
-def _history(conversation: Conversation, rest: str) -> int:
-    if not conversation.chat:
-        return _say(conversation, "nothing was said yet")
-    conversation.print()
-    return OK
-
-
-def _tree(conversation: Conversation, rest: str) -> int:
-    conversation.end()
-    return draw_tree(conversation.call, conversation.chat, conversation.here, conversation.screen)
-
-
-def _branch(conversation: Conversation, name: str) -> int:
-    """Set a bookmark where the talk stands; before the first words it goes with them."""
-    if not conversation.chat:
-        conversation.next["head"] = name
-        return _say(conversation, f"{name} begins with your next message")
-    marked: Params = {"name": name, "message": conversation.end()}
-    status = set_bookmark(conversation.call, marked, conversation.chat, False, conversation.screen)
-    if status == OK:
-        conversation.go_to(conversation.chat, name)
-    return status
-
-
-def _continue(conversation: Conversation, headish: str) -> int:
-    """Go on elsewhere; a bookmark of this chat comes before one of another that is called the same."""
-    chat, head = conversation.chat, headish
-    marks = conversation.call("bookmark.list", {"chat": chat})["bookmarks"] if chat else []
-    if headish not in [mark["name"] for mark in marks]:
-        chat, head = place(conversation.call, headish)
-    conversation.go_to(chat, head)
-    conversation.print(_SHOWN)
-    return OK
-
-
-def _service(conversation: Conversation, name: str) -> int:
-    known = [item["identifier"] for item in conversation.call("service.list", {})["service"]]
-    given = service(conversation.call, name)
-    chosen = given["options"]["provider_ptr"]
-    if chosen and chosen not in known:
-        raise UsageError(f"there is no service {name!r}", "there are: " + ", ".join(known))
-    conversation.next.update(given)
-    words = f"{chosen} answers in this thread" if chosen else "the usual service answers"
-    return _say(conversation, f"{words} from your next message on")
-
-
-def _topic(conversation: Conversation, key: str) -> int:
-    if conversation.chat:
-        raise UsageError("this chat has begun, its topic stays", "oasis chat --topic KEY begins another one")
-    topics = conversation.call("topic.list", {})["topics"]
-    if key not in [topic["key"] for topic in topics]:
-        raise UsageError(f"there is no topic {key!r}", "there are: " + ", ".join(topic["key"] for topic in topics))
-    conversation.next["topic"] = key
-    return _say(conversation, f"the chat begins with {key}")
-
-
-def _title(conversation: Conversation, title: str) -> int:
-    conversation.end()
-    return rename(conversation.call, {"CHAT": conversation.chat, "TITLE": title}, conversation.screen)
-
-
-def _attach(conversation: Conversation, path: str) -> int:
-    sent = attach(conversation.call, path, conversation.screen)
-    conversation.next.setdefault("attachments", []).append(sent["upload"])
-    kind = f", {sent['media_type']}" if sent.get("media_type") else ""
-    return _say(conversation, f"{path} ({sent['size_bytes']} bytes{kind}) goes with your next message")
-
-
-def _summarise(conversation: Conversation, rest: str) -> int:
-    """Have this thread summed up, and go on from the summary."""
-    started = conversation.call("chat.summarise", {"id": conversation.chat, "head": conversation.end()})
-    turn = Turn(conversation.call, started["run"], conversation.screen)
-    status = followed(turn)
-    if turn.message:
-        conversation.go_to(conversation.chat, turn.message)
-    return status
-
-
-def _plan(conversation: Conversation, rest: str) -> int:
-    """Show the waiting plans and ask about each; what comes of one is followed to its end."""
-    call, screen = conversation.call, conversation.screen
-    plans = call("plan.list", {})["plans"]
-    if screen.is_json:
-        screen.json({"plans": plans})
+    def _tell(self, words: str) -> int:
+        if not self.screen.is_json:
+            self.screen.line(clean.line(words))
         return OK
-    if not plans:
-        screen.line("no plan is waiting")
-    status = OK
-    for plan in plans:
-        screen.card(cards.plan_card(plan, with_hash=not screen.can_ask))
-        if screen.can_ask:
-            ask_approval(call, plan, screen)
-            status = follow(call, plan, screen, after_plan=plan["id"])
-    return status
 
+    def _help(self, rest: str) -> int:
+        if self.screen.is_json:
+            return OK
+        lines = [f"{f'{name} {takes}':18} {what}" for name, (takes, what) in _COMMANDS.items() if what]
+        lines[-1:-1] = [f"{name:18} {one[0]}" for name, one in parts.merged("CHAT_COMMANDS").items()]
+        self.screen.line("\n".join([*lines, _LAST_HELP]))
+        return OK
 
-# command: (function, the argument that it needs, "" for none)
-_COMMANDS = {
-    "/help": (_help, ""),
-    "/plan": (_plan, ""),
-    "/undo": (_undo, ""),
-    "/history": (_history, ""),
-    "/tree": (_tree, ""),
-    "/branch": (_branch, "NAME"),
-    "/continue": (_continue, "HEADISH"),
-    "/service": (_service, "SERVICE"),
-    "/topic": (_topic, "KEY"),
-    "/title": (_title, "TEXT"),
-    "/summarise": (_summarise, ""),
-    "/attach": (_attach, "FILE"),
-    "/secret": (_secret, ""),
-}
+    def _undo(self, rest: str) -> int:
+        return follow(self.call, self.call("change.undo", {}), self.screen)
 
+    def _history(self, rest: str) -> int:
+        if not self.chat:
+            return self._tell("nothing was said yet")
+        self.print()
+        return OK
 
-_PROMPT = "you: "
+    def _tree(self, rest: str) -> int:
+        self.end()
+        return draw_tree(self.call, self.chat, self.here, self.screen)
+
+    def _branch(self, name: str) -> int:
+        """Set a bookmark where the talk stands; before the first words it goes with them."""
+        if not self.chat:
+            self.next["head"] = name
+            return self._tell(f"{name} begins with your next message")
+        marked: Params = {"name": name, "message": self.end()}
+        status = set_bookmark(self.call, marked, self.chat, False, self.screen)
+        if status == OK:
+            self.go_to(self.chat, name)
+        return status
+
+    def _continue(self, headish: str) -> int:
+        """Go on elsewhere; a bookmark of this chat comes before one of another that is called the same."""
+        chat, head = self.chat, headish
+        marks = self.call("bookmark.list", {"chat": chat})["bookmarks"] if chat else []
+        if headish not in [mark["name"] for mark in marks]:
+            chat, head = place(self.call, headish)
+        self.go_to(chat, head)
+        self.print(_SHOWN)
+        return OK
+
+    def _service(self, name: str) -> int:
+        known = [item["identifier"] for item in self.call("service.list", {})["service"]]
+        given = service(self.call, name)
+        chosen = given["options"]["provider_ptr"]
+        if chosen and chosen not in known:
+            raise UsageError(f"there is no service {name!r}", "there are: " + ", ".join(known))
+        self.next.update(given)
+        words = f"{chosen} answers in this thread" if chosen else "the usual service answers"
+        return self._tell(f"{words} from your next message on")
+
+    def _topic(self, key: str) -> int:
+        if self.chat:
+            raise UsageError("this chat has begun, its topic stays", "oasis chat --topic KEY begins another one")
+        topics = self.call("topic.list", {})["topics"]
+        if key not in [topic["key"] for topic in topics]:
+            raise UsageError(f"there is no topic {key!r}", "there are: " + ", ".join(topic["key"] for topic in topics))
+        self.next["topic"] = key
+        return self._tell(f"the chat begins with {key}")
+
+    def _title(self, title: str) -> int:
+        self.end()
+        return rename(self.call, {"CHAT": self.chat, "TITLE": title}, self.screen)
+
+    def _attach(self, path: str) -> int:
+        sent = attach(self.call, path, self.screen)
+        self.next.setdefault("attachments", []).append(sent["upload"])
+        kind = f", {sent['media_type']}" if sent.get("media_type") else ""
+        return self._tell(f"{path} ({sent['size_bytes']} bytes{kind}) goes with your next message")
+
+    def _summarise(self, rest: str) -> int:
+        """Have this thread summed up, and go on from the summary."""
+        started = self.call("chat.summarise", {"id": self.chat, "head": self.end()})
+        turn = Turn(self.call, started["run"], self.screen)
+        status = followed(turn)
+        if turn.message:
+            self.go_to(self.chat, turn.message)
+        return status
+
+    def _plan(self, rest: str) -> int:
+        """Show the waiting plans and ask about each; what comes of one is followed to its end."""
+        call, screen = self.call, self.screen
+        plans = call("plan.list", {})["plans"]
+        status = screen.result({"plans": plans}, [] if plans else "no plan is waiting")
+        for plan in [] if screen.is_json else plans:
+            screen.card(cards.plan_card(plan, with_hash=not screen.can_ask))
+            if screen.can_ask:
+                ask_approval(call, plan, screen)
+                status = follow(call, plan, screen, after_plan=plan["id"])
+        return status
 
 
 def chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -312,16 +273,11 @@ def _talk(conversation: Conversation) -> int:
     screen = conversation.screen
     status = OK
     while True:
-        line = read_line(screen, _PROMPT)
+        line = read_line(screen, "you: ")
         if line is None or line == "/exit":
             return OK if screen.is_terminal else status
-        if not line:
-            continue
         try:
-            done = run_command(conversation, line)
-            if done is None:  # what is entered unseen is kept by the daemon, its placeholder goes into the message
-                done = conversation.say(re.sub(_STANDS, lambda _: _enter(conversation), line))
-            status = done
+            status = conversation.take(line) if line else status
         except NoDaemon:
             raise
         except OasisError as error:

@@ -16,13 +16,10 @@ from oasis.errors import StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import BinaryIO, TypeVar
+    from typing import BinaryIO
 
     from oasis.cli.shapes import Call, Params, RunParams, Upload
     from oasis.cli.terminal import Screen
-
-    T = TypeVar("T")
 
 NO_SERVICE = "off"  # the thread goes on with the service that is the active one
 
@@ -32,7 +29,13 @@ def run_params(call: Call, arguments: dict[str, str], screen: Screen) -> RunPara
 
     Raises: UsageError for options that exclude each other, and what the daemon raises.
     """
-    chat, continues = _where(arguments)
+    chat = arguments["--chat"] or arguments.get("CHAT", "")
+    if arguments["--chat"] and arguments.get("CHAT"):
+        raise UsageError("the chat is named twice", "oasis chat CHAT, or --chat CHAT")
+    continues = arguments["--continue"].split("\n") if arguments["--continue"] else []
+    if len(continues) == 1 and continues[0].startswith("no=") and not chat:  # that chat, as it always was
+        chat, continues = continues[0], []
+    search = arguments["--search"]
     found: RunParams = {}
     if chat:
         found["chat"] = chat_id(call, chat)
@@ -45,8 +48,10 @@ def run_params(call: Call, arguments: dict[str, str], screen: Screen) -> RunPara
         found["topic"] = arguments["--topic"]
     if arguments["--service"]:
         found.update(service(call, arguments["--service"]))
-    if arguments["--search"]:
-        found["options"] = {**found.get("options", {}), "search": _switch("--search", arguments["--search"])}
+    if search not in ("", "on", "off"):
+        raise UsageError(f"--search is {search!r}", "on or off, for the thread from here on")
+    if search:
+        found["options"] = {**found.get("options", {}), "search": search == "on"}
     if arguments.get("--attach"):
         found["attachments"] = [attach(call, path, screen)["upload"] for path in arguments["--attach"].split("\n")]
     if "topic" in found and ("chat" in found or "continues" in found):
@@ -63,23 +68,6 @@ def along(continues: list[str]) -> RunParams:
 def service(call: Call, name: str) -> RunParams:
     """Return the parameters that give a thread another service, or none of its own with `off`."""
     return {"options": {"provider_ptr": "" if name == NO_SERVICE else service_id(call, name)}}
-
-
-def _switch(name: str, word: str) -> bool:
-    if word not in ("on", "off"):
-        raise UsageError(f"{name} is {word!r}", "on or off, for the thread from here on")
-    return word == "on"
-
-
-def _where(arguments: dict[str, str]) -> tuple[str, list[str]]:
-    """Return the chat and the headishes that were named; --continue no=N is that chat, as it always was."""
-    chat = arguments["--chat"] or arguments.get("CHAT", "")
-    if arguments["--chat"] and arguments.get("CHAT"):
-        raise UsageError("the chat is named twice", "oasis chat CHAT, or --chat CHAT")
-    continues = arguments["--continue"].split("\n") if arguments["--continue"] else []
-    if len(continues) == 1 and continues[0].startswith("no=") and not chat:
-        return continues[0], []
-    return chat, continues
 
 
 PIECE_BYTES = 36 * 1024  # 48 KiB as base64, what upload.part takes at most
@@ -104,31 +92,25 @@ def send(call: Call, path: str) -> Upload:
     path = os.path.expanduser(path)
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder", "name a file")
-    with _opened(path) as file:
+    try:
+        file = open(path, "rb")  # noqa: SIM115  # the next line closes it
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
+    with file:
         return _send(call, os.path.basename(path), file)
 
 
-def _opened(path: str) -> BinaryIO:
-    try:
-        return open(path, "rb")
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
-
-
 def _send(call: Call, name: str, file: BinaryIO) -> Upload:
-    reply: Upload | None = None
+    params: Params = {"name": name}
     piece = _read(file)
     while True:
         following = _read(file) if piece else b""
-        params: Params = {"name": name, "data": binascii.b2a_base64(piece, newline=False).decode()}
-        if reply:
-            params["upload"] = reply["upload"]
-        if not following:
-            params["is_last"] = True
-        reply = call("upload.part", params)
-        if not following:
+        last: Params = {} if following else {"is_last": True}
+        data = binascii.b2a_base64(piece, newline=False).decode()
+        reply = call("upload.part", {**params, "data": data, **last})
+        if last:
             return reply
-        piece = following
+        params["upload"], piece = reply["upload"], following
 
 
 def _read(file: BinaryIO) -> bytes:
@@ -144,28 +126,24 @@ def _reason(error: Exception) -> str:
 
 def chat_id(call: Call, name: str) -> str:
     """Return the id that `name` (an id or no=N) means."""
-    if not name.startswith("no="):
-        return name
-    return str(at_position(call("chat.list", {})["item"], name, "chat")["id"])
+    is_id = not name.startswith("no=")
+    return name if is_id else _at_position([chat["id"] for chat in call("chat.list", {})["item"]], name, "chat")
 
 
 def service_id(call: Call, name: str) -> str:
     """Return the identifier that `name` (an identifier or no=N) means."""
     if not name.startswith("no="):
         return name
-    return str(at_position(call("service.list", {})["service"], name, "service")["identifier"])
+    return _at_position([one["identifier"] for one in call("service.list", {})["service"]], name, "service")
 
 
-def at_position(items: Sequence[T], name: str, what: str) -> T:
-    """Return the item that no=N names, counted from 1.
-
-    Raises: UsageError when there is none.
-    """
+def _at_position(identifiers: list[str], name: str, what: str) -> str:
+    """Return the identifier that no=N names, counted from 1."""
     number = name[len("no=") :]
-    if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(items)):
-        known = f"they are numbered from 1 to {len(items)}" if items else "there are none yet"
+    if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(identifiers)):
+        known = f"they are numbered from 1 to {len(identifiers)}" if identifiers else "there are none yet"
         raise UsageError(f"there is no {what} {name}", known)
-    return items[int(number) - 1]
+    return identifiers[int(number) - 1]
 
 
 def newest_chat(call: Call) -> str:
@@ -175,7 +153,7 @@ def newest_chat(call: Call) -> str:
     """
     for chat in call("chat.list", {})["item"]:
         if not chat.get("archived"):
-            return str(chat["id"])
+            return chat["id"]
     raise UsageError("there is no chat yet", "begin one: oasis chat")
 
 
@@ -184,7 +162,7 @@ def end_of(call: Call, chat: str) -> str:
 
     Raises: UsageError when there is none.
     """
-    found = str(call("chat.load", {"id": chat, "limit": 1}).get("head") or "")
+    found = call("chat.load", {"id": chat, "limit": 1}).get("head")
     if not found:
         raise UsageError("there is no message yet", "say something first")
     return found
@@ -200,7 +178,7 @@ def place(call: Call, name: str) -> tuple[str, str]:
     if any(chat["id"] == name for chat in call("chat.list", {})["item"]):
         return name, ""
     try:
-        return str(call("chat.load", {"id": "", "head": name, "limit": 1})["id"]), name
+        return call("chat.load", {"id": "", "head": name, "limit": 1})["id"], name
     except UsageError:
         raise UsageError(
             f"there is no chat, message or bookmark {name!r}", "`oasis list` lists chats, `oasis branch` bookmarks"

@@ -16,14 +16,11 @@ from oasis.errors import OasisError, PeerError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from oasis.cli.shapes import Any, Params
     from oasis.cli.shapes import Call as Call  # Client.call, as every command gets it
 
 REPLY_BYTES = 1024 * 1024  # the daemon pages above 256 KiB; one line is never longer than a JSON line may be
 TIMEOUT_S = 60  # the longest call waits 15 s (run.poll); a router under load may take a while longer
-PATH_BYTES = 107  # sun_path of Linux, without the closing zero
 PIECE_BYTES = 65536
 
 
@@ -63,7 +60,15 @@ class Client:
         except BaseException:
             self.close()
             raise
-        return self._result(reply, method)
+        if "method" in reply or reply.get("id") not in (self._number, None):
+            self.close()
+            raise PeerError(f"the answer to {method} belongs to another call", "restart the service")
+        if "error" in reply:
+            raise error_of(reply["error"])
+        result = reply.get("result")
+        if not isinstance(result, dict):
+            raise PeerError(f"the answer to {method} is no object", "the service and this program differ in version")
+        return result
 
     def close(self) -> None:
         if self._socket is not None:
@@ -87,7 +92,13 @@ class Client:
         channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             channel.settimeout(self._timeout_s)
-            _connect_path(channel, self.path)
+            # By way of its open folder: an address has 107 bytes, and the path may be longer.
+            folder, name = os.path.split(self.path)
+            descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+            try:
+                channel.connect(f"/proc/self/fd/{descriptor}/{name}")
+            finally:
+                os.close(descriptor)
         except PermissionError:
             channel.close()
             raise PolicyError(f"no permission to open {self.path}", "only root may talk to the service")
@@ -100,17 +111,6 @@ class Client:
             raise absent
         return channel
 
-    def _result(self, reply: Mapping[str, object], method: str) -> dict[str, Any]:
-        if "method" in reply or reply.get("id") not in (self._number, None):
-            self.close()
-            raise PeerError(f"the answer to {method} belongs to another call", "restart the service")
-        if "error" in reply:
-            raise error_of(reply["error"])
-        result = reply.get("result")
-        if not isinstance(result, dict):
-            raise PeerError(f"the answer to {method} is no object", "the service and this program differ in version")
-        return result
-
 
 def error_of(error: object) -> OasisError:
     """Return the exception for a JSON-RPC error object, or for {"code", "message", "hint"} itself."""
@@ -119,30 +119,12 @@ def error_of(error: object) -> OasisError:
     code = data.get("code")
     message = str(data.get("message") or "the service gave no reason")
     hint = str(data.get("hint") or "")
-    for kind in _tree(OasisError):
+    kinds = [OasisError]
+    for kind in kinds:  # which grows by the classes below
         if kind.code == code:
             return kind(message, hint)
+        kinds += kind.__subclasses__()
     return PeerError(message, hint) if isinstance(code, int) else OasisError(message, hint)
-
-
-def _tree(kind: type[OasisError]) -> list[type[OasisError]]:
-    found = [kind]
-    for child in kind.__subclasses__():
-        found += _tree(child)
-    return found
-
-
-def _connect_path(channel: _socket.socket, path: str) -> None:
-    """Connect to `path` of any length: a long one goes by way of its open folder."""
-    if len(os.fsencode(path)) <= PATH_BYTES:
-        channel.connect(path)
-        return
-    folder, _, name = path.rpartition("/")
-    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    try:
-        channel.connect(f"/proc/self/fd/{descriptor}/{name}")
-    finally:
-        os.close(descriptor)
 
 
 def _read_line(channel: _socket.socket) -> bytes:
