@@ -771,8 +771,8 @@ MUTANTS = (
     ),
     (
         "settings: what is taken over is in force",
-        "oasis/daemon/reload.py",
-        "policy.set(*rules)",
+        "oasis/daemon/wiring.py",
+        "self.policy.set(approval, confirm_s, management_s)",
         "pass",
         ("tests/daemon/test_reload.py",),
     ),
@@ -1638,10 +1638,10 @@ MUTANTS = (
     ("proof: a tunnel to an address of ours is none", ALIVE, " or mirrored(one) in known", "", OF_PROOF),
     (
         "keys: in the key file before they leave UCI",
-        "oasis/config/key_migration.py",
-        "    settings.add_keys(found)\n    _write",
-        "    _write",
-        ("tests/config/test_key_migration.py",),
+        "oasis/daemon/migration.py",
+        "    settings.add_keys(found)\n",
+        "",
+        ("tests/daemon/test_key_migration.py",),
     ),
     (
         "keys: none among the words of a command",

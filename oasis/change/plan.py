@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from oasis.change.text_origin import Texts
     from oasis.system.files import KnownFiles
-    from oasis.system.machine import Machine
+    from oasis.system.root import Machine
 
 # What an approval is for: all that would happen, and every word that the owner reads of it.
 BOUND = (

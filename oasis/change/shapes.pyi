@@ -27,7 +27,7 @@ class Role(TypedDict, total=False):
     terminal: bool
     pid: int
     session: str  # of rpcd
-    peer: dict[str, object]  # the connection on the socket, see system/line_server.py
+    peer: dict[str, object]  # the connection on the socket, see system/connections.py
     client: str  # how an MCP client calls itself
     way: str  # by which an approval came, where that is not the role
     room: int  # how many characters are shown there

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from oasis.config.settings import Settings
     from oasis.core.shapes import Message, Page
     from oasis.system.files import Files
-    from oasis.system.machine import Machine
+    from oasis.system.root import Machine
 
     T = TypeVar("T")
 

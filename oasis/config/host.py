@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 
+from oasis import providers
 from oasis.errors import SettingsError
 from oasis.uci.model import Section
 
@@ -22,12 +23,9 @@ if False:  # annotations only
     from collections.abc import MutableMapping
     from typing import TypedDict
 
-    from oasis.core.shapes import Callable
-    from oasis.providers.shapes import Profile
     from oasis.system.files import Files
 
     Value = str | int | float | bool | list["Value"]
-    Profiles = dict[str, Profile]
 
     class Table(TypedDict):
         """A table of a TOML text; the keys before the first one are in one called ""."""
@@ -81,14 +79,20 @@ class Layers:
         self.keys: dict[str, str] = {}
 
 
-def load(files: Files, folder: str, environment: MutableMapping[str, str], profiles: Callable[[], Profiles]) -> Layers:
+def load(files: Files, folder: str, environment: MutableMapping[str, str]) -> Layers:
     """Return the layers of a host; the keys are taken out of `environment`.
 
     Raises: SettingsError for what nobody knows or what is no value.
     """
     given = environment.get(PLACE, "")
     layers = Layers(given or folder + "/" + FILE)
-    layers.keys = _keys(environment, profiles())
+    names = {ACTIVE_KEY: [""]}
+    for profile, entry in providers.profiles().items():
+        if entry.get("key_env"):
+            names.setdefault(str(entry["key_env"]), []).append(profile)
+    for name, owners in names.items():
+        key = environment.pop(name, "").strip()
+        layers.keys.update({owner: key for owner in owners if key})
     data = files.read(layers.path)
     if data is None and given:
         raise SettingsError("%s names %s, which is not there" % (PLACE, given))
@@ -100,18 +104,6 @@ def load(files: Files, folder: str, environment: MutableMapping[str, str], profi
         _take(table, layers)
     _take_variables(environment, layers)
     return layers
-
-
-def _keys(environment: MutableMapping[str, str], profiles: Profiles) -> dict[str, str]:
-    names = {ACTIVE_KEY: [""]}
-    for profile, entry in profiles.items():
-        if entry.get("key_env"):
-            names.setdefault(str(entry["key_env"]), []).append(profile)
-    found: dict[str, str] = {}
-    for name, owners in names.items():
-        key = environment.pop(name, "").strip()
-        found.update({owner: key for owner in owners if key})
-    return found
 
 
 def _take(table: Table, layers: Layers) -> None:
@@ -192,76 +184,67 @@ def read(text: str, path: str) -> list[Table]:
 
     Raises: SettingsError naming `path` and the line.
     """
-    return _Reader(text, path).tables()
+    if len(text) > MAX_CHARS:
+        raise SettingsError("%s has more than %d characters" % (path, MAX_CHARS))
+    reader = _Reader(text, path)
+    found: list[Table] = [{"name": "", "is_array": False, "line": 1, "values": {}}]
+    reader.match(_GAP)
+    while reader.at < len(text):
+        if text[reader.at] == "[":
+            found.append(reader.header(found))
+        else:
+            reader.pair(found[-1]["values"])
+        reader.match(_GAP)
+    return found
 
 
 class _Reader:
     def __init__(self, text: str, path: str) -> None:
         self._text = text
         self._path = path
-        self._at = 0
-        if len(text) > MAX_CHARS:
-            raise SettingsError("%s has more than %d characters" % (path, MAX_CHARS))
+        self.at = 0
 
-    def tables(self) -> list[Table]:
-        found: list[Table] = [{"name": "", "is_array": False, "line": 1, "values": {}}]
-        self._match(_GAP)
-        while self._at < len(self._text):
-            if self._text[self._at] == "[":
-                found.append(self._header(found))
-            else:
-                self._pair(found[-1]["values"])
-            self._match(_GAP)
-        return found
-
-    def _header(self, found: list[Table]) -> Table:
-        line, is_array = self._line(), self._text.startswith("[[", self._at)
-        self._at += 2 if is_array else 1
-        self._match(_BLANK)
-        name = self._key()
-        self._match(_BLANK)
+    def header(self, found: list[Table]) -> Table:
+        line, is_array = self._line(), self._text.startswith("[[", self.at)
+        self.at += 2 if is_array else 1
         end = "]]" if is_array else "]"
-        if not self._text.startswith(end, self._at):
-            raise self._wrong("the name of a table ends with %s" % end, line)
-        self._at += len(end)
+        self.match(_BLANK)
+        name = self._key()
+        self._sign(end, "the name of a table ends with " + end, line)
         self._end_line()
         if any(table["name"] == name and not (is_array and table["is_array"]) for table in found):
             raise self._wrong("the table %s is there twice" % name, line)
         return {"name": name, "is_array": is_array, "line": line, "values": {}}
 
-    def _pair(self, values: dict[str, tuple[int, Value]]) -> None:
+    def pair(self, values: dict[str, tuple[int, Value]]) -> None:
         line, key = self._line(), self._key()
-        self._match(_BLANK)
-        if not self._text.startswith("=", self._at):
-            raise self._wrong("a = is missing behind %s" % key, line)
-        self._at += 1
-        self._match(_BLANK)
+        self._sign("=", "a = is missing behind %s" % key, line)
         if key in values:
             raise self._wrong("%s is set twice" % key, line)
         values[key] = (line, self._value(0))
         self._end_line()
 
     def _key(self) -> str:
-        found = self._match(_BARE)
+        found = self.match(_BARE)
         key = found if found is not None else self._string()
         if key is None:
             raise self._wrong("a key is letters, digits, _ and -, or stands in quotes")
-        if self._text.startswith(".", self._at):
+        if self._text.startswith(".", self.at):
             raise self._wrong("keys with dots are not read here")
         return key
 
     def _value(self, depth: int) -> Value:
-        if self._text.startswith(('"""', "'''"), self._at):
+        if self._text.startswith(('"""', "'''"), self.at):
             raise self._wrong("strings over several lines are not read here")
-        if self._text.startswith("[", self._at):
+        if self._text.startswith("[", self.at):
             return self._array(depth + 1)
         text = self._string()
         if text is not None:
             return text
-        word = self._match(_WORD)
+        word = self.match(_WORD)
         if word is not None:
             return word == "true"
-        number = self._match(_DIGITS)
+        number = self.match(_DIGITS)
         if number is None:
             raise self._wrong("this is no text in quotes, number, true, false or [list]")
         is_whole = not set(number) & set(".eE")
@@ -270,29 +253,29 @@ class _Reader:
     def _array(self, depth: int) -> list[Value]:
         if depth > DEPTH:
             raise self._wrong("lists are nested too deep")
-        self._at += 1
+        self.at += 1
         items: list[Value] = []
-        self._match(_GAP)
-        while not self._text.startswith("]", self._at):
+        self.match(_GAP)
+        while not self._text.startswith("]", self.at):
             items.append(self._value(depth))
-            self._match(_GAP)
-            if self._text.startswith(",", self._at):
-                self._at += 1
-                self._match(_GAP)
-            elif not self._text.startswith("]", self._at):
+            self.match(_GAP)
+            if self._text.startswith(",", self.at):
+                self.at += 1
+                self.match(_GAP)
+            elif not self._text.startswith("]", self.at):
                 raise self._wrong("a list ends with ], and its items with a comma")
-        self._at += 1
+        self.at += 1
         return items
 
     def _string(self) -> str | None:
-        literal = _LITERAL.match(self._text, self._at)
-        found = literal or _BASIC.match(self._text, self._at)
+        literal = _LITERAL.match(self._text, self.at)
+        found = literal or _BASIC.match(self._text, self.at)
         if found is None:
-            if self._text.startswith(("'", '"'), self._at):
+            if self._text.startswith(("'", '"'), self.at):
                 raise self._wrong("a string ends on its line, with the quote that it began with")
             return None
         text = found.group(1) if literal else _ESCAPE.sub(self._unescaped, found.group(1))
-        self._at = found.end()
+        self.at = found.end()
         return text
 
     def _unescaped(self, found: re.Match[str]) -> str:
@@ -304,19 +287,26 @@ class _Reader:
             raise self._wrong("\\%s is no escape" % word)
         return chr(code)
 
+    def _sign(self, sign: str, words: str, line: int) -> None:
+        self.match(_BLANK)
+        if not self._text.startswith(sign, self.at):
+            raise self._wrong(words, line)
+        self.at += len(sign)
+        self.match(_BLANK)
+
     def _end_line(self) -> None:
-        if self._match(_REST) is None:
+        if self.match(_REST) is None:
             raise self._wrong("nothing more is expected on this line")
 
-    def _match(self, pattern: re.Pattern[str]) -> str | None:
-        found = pattern.match(self._text, self._at)
+    def match(self, pattern: re.Pattern[str]) -> str | None:
+        found = pattern.match(self._text, self.at)
         if found is None:
             return None
-        self._at = found.end()
+        self.at = found.end()
         return found.group()
 
     def _line(self) -> int:
-        return self._text.count("\n", 0, self._at) + 1
+        return self._text.count("\n", 0, self.at) + 1
 
     def _wrong(self, words: str, line: int = 0) -> SettingsError:
         return SettingsError("%s:%d: %s" % (self._path, line or self._line(), words))

@@ -42,9 +42,7 @@ PROXY = "/proxy"
 _OURS, _KEYS = "OASIS_", ("_API_KEY", "_TOKEN")
 
 
-def found(
-    files: Files, folder: str, environment: MutableMapping[str, str], profiles: Callable[[], Profiles]
-) -> Layers | None:
+def found(files: Files, folder: str, environment: MutableMapping[str, str]) -> Layers | None:
     """Return the layers above UCI on a host that is no router, None on a router and where there are none.
 
     Raises: SettingsError for unknown settings and invalid values.
@@ -54,7 +52,7 @@ def found(
         return None
     from oasis.config import host  # needs `re`, which no router's idle daemon loads
 
-    return host.load(files, folder, environment, profiles)
+    return host.load(files, folder, environment)
 
 
 class Settings:
@@ -69,7 +67,7 @@ class Settings:
         self._config = Known(files, root.confdir + "/" + PACKAGE)
         self._key_path = root.state_folder + "/keys.json"
         self._key_file = Known(files, self._key_path)
-        self._layers = None if environment is None else found(files, root.folder, environment, self.profiles)
+        self._layers = None if environment is None else found(files, root.folder, environment)
 
     def main(self) -> dict[str, str]:
         """Return the options of the section `main`; absent ones are absent."""
@@ -136,11 +134,12 @@ class Settings:
 
     def _offered(self) -> list[tuple[Service, Callable[[str], Service]]]:
         """Return the services, each with what gives it with another model."""
-        services = [section for section in self.sections() if section.type == "service"]
-        known, keys = providers.profiles() if services else {}, self._all_keys()
-        found = []
-        for section in services:
-            found.append((_reader(section, known, keys)(""), _reader(section, known, keys)))
+        sections = [section for section in self.sections() if section.type == "service"]
+        known, keys = providers.profiles() if sections else {}, self._all_keys()
+        readers: list[Callable[[str], Service]] = [
+            lambda model, section=section: service(section, known, keys, model) for section in sections
+        ]
+        found = [(read(""), read) for read in readers]
         if not any(item["identifier"] == OFFLINE for item, _ in found):
             found.append(({**OFFLINE_SERVICE}, lambda model: {**OFFLINE_SERVICE}))
         for number, (item, _) in enumerate(found):
@@ -161,10 +160,16 @@ class Settings:
         Raises: SettingsError when there is nothing of that name, or nothing of it can be used.
         """
         offered = self._offered()
-        targets = self._targets(wanted, {item["identifier"] for item, _ in offered}) if wanted else None
-        if targets is None:
-            first = offered[0][0]["identifier"]
-            targets = [first, *[target for target in self.aliases().get(STAND_INS, []) if target != first]]
+        identifiers = [item["identifier"] for item, _ in offered]
+        aliases = self.aliases()
+        if not wanted:
+            targets = [identifiers[0], *[name for name in aliases.get(STAND_INS, []) if name != identifiers[0]]]
+        elif wanted not in identifiers and wanted in aliases:
+            targets = aliases[wanted]
+        elif wanted in identifiers or wanted.partition("/")[0] in identifiers:
+            targets = [wanted]
+        else:
+            raise SettingsError("there is no service %r" % wanted, "list them with: oasis services")
         found = [_meant(target, offered) for target in targets]
         usable = [item for item in found if item["ready"]]
         if not usable:
@@ -176,16 +181,6 @@ class Settings:
         """Return the aliases: name -> what it stands for, service or service/model, in the order to try them."""
         found = [alias(section) for section in self.sections() if section.type == "alias"]
         return {item["name"]: item["targets"] for item in reversed(found) if item["targets"]}
-
-    def _targets(self, wanted: str, identifiers: set[str]) -> list[str]:
-        if wanted in identifiers:
-            return [wanted]
-        aliases = self.aliases()
-        if wanted in aliases:
-            return aliases[wanted]
-        if wanted.partition("/")[0] in identifiers:
-            return [wanted]
-        raise SettingsError("there is no service %r" % wanted, "list them with: oasis services")
 
     def key(self, identifier: str) -> str:
         """Return the API key of a service, "" when none is set; for a worker's request only."""
@@ -260,10 +255,6 @@ def write(cursor: Cursor, steps: Sequence[Step]) -> None:
     cursor.commit(PACKAGE)
 
 
-def _reader(section: model.Section, known: Profiles, keys: dict[str, str]) -> Callable[[str], Service]:
-    return lambda model: service(section, known, keys, model)
-
-
 def _meant(target: str, offered: list[tuple[Service, Callable[[str], Service]]]) -> Service:
     """Return the service that a target names; one that is not there cannot be used, which stops no other."""
     name, _, model = target.partition("/")
@@ -296,7 +287,6 @@ UPSTREAM_ENDPOINTS = {"ollama": "ollama_endpoint", "lmstudio": "lmstudio_endpoin
 UPSTREAM_CUSTOM = ("openai", "anthropic", "gemini", "openrouter")
 # Upstream, and many a service's own page, tell the address of one method; ours is what stands before it.
 _METHODS = ("/chat/completions", "/responses", "/messages", "/api/chat", "/api/generate")
-_NO_KEY = "no key is set"
 _LEVELS = ("off", "adaptive", "low", "medium", "high")
 
 
@@ -309,6 +299,9 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         return {**OFFLINE_SERVICE, "identifier": identifier}
     profile, base_url = _place(texts, known, problems)
     entry = known.get(profile, {})
+    tokens = texts.get("context_tokens", str(entry.get("context_tokens", 0)))
+    if not is_whole(tokens):
+        problems.append("context_tokens is %r, not a whole number" % tokens)
     item: Service = {
         "identifier": identifier,
         "name": name,
@@ -317,7 +310,7 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         "vendor": entry.get("vendor", ""),
         "base_url": base_url,
         "tool_mode": texts.get("tool_mode", TOOL_MODES[0]),
-        "context_tokens": _tokens(texts.get("context_tokens", str(entry.get("context_tokens", 0))), problems),
+        "context_tokens": int(tokens) if is_whole(tokens) else -1,
         "key": entry.get("key", "none"),
         # What is sent to a local server stays at home, so a remote server of a local kind is not local.
         "is_local": bool(entry.get("local")) and (not base_url or is_at_home(base_url)),
@@ -330,10 +323,13 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
     if item["tool_mode"] not in TOOL_MODES:
         problems.append("tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES)))
     item["is_wrong"] = bool(problems)
-    if profile:
-        problems += _missing(item, keys)
-    if _NO_KEY in problems and texts.get("api_key"):
-        problems[problems.index(_NO_KEY)] = "its api_key is moved out of UCI when oasis starts again"
+    if profile and item["key"] == "required" and not keys.get(identifier):
+        is_old = texts.get("api_key")
+        problems.append("its api_key is moved out of UCI when oasis starts again" if is_old else "no key is set")
+    if profile and not item["model"]:
+        problems.append("no model is set")
+    if profile and not base_url:
+        problems.append("no endpoint is set")
     item["ready"], item["note"] = not problems, "; ".join(problems)
     return item
 
@@ -347,17 +343,6 @@ def _texts(section: model.Section, problems: list[str]) -> dict[str, str]:
         elif name != "extra":
             problems.append("%s is a list, not one value" % name)
     return texts
-
-
-def _missing(item: Service, keys: dict[str, str]) -> list[str]:
-    problems = []
-    if item["key"] == "required" and not keys.get(item["identifier"]):
-        problems.append(_NO_KEY)
-    if not item["model"]:
-        problems.append("no model is set")
-    if not item["base_url"]:
-        problems.append("no endpoint is set")
-    return problems
 
 
 def _place(texts: dict[str, str], known: Profiles, problems: list[str]) -> tuple[str, str]:
@@ -430,13 +415,6 @@ def profile_of(name: str, known: Profiles) -> str:
     return ""
 
 
-def _tokens(text: str, problems: list[str]) -> int:
-    if is_whole(text):
-        return int(text)
-    problems.append("context_tokens is %r, not a whole number" % text)
-    return -1
-
-
 def is_whole(text: str) -> bool:
     """Tell whether a text is a whole number of a size that means something."""
     return text.isascii() and text.isdigit() and len(text) < 10
@@ -450,36 +428,30 @@ def _is_temperature(text: str) -> bool:
 _ON, _OFF = ("1", "on", "true", "yes", "enabled"), ("0", "off", "false", "no", "disabled")
 
 
-def _is_switch(text: str) -> bool:
-    return text in _ON + _OFF
-
-
-def _is_on(text: str) -> bool:
-    return text in _ON
-
-
-# Option -> (is it one, what it must be, how it is read); they go into a request's options.
-_REQUEST: dict[str, tuple[Callable[[str], bool], str, Callable[[str], object]]] = {
-    "max_tokens": (lambda text: is_whole(text) and int(text) > 0, "a whole number above 0", int),
-    "temperature": (_is_temperature, "a number from 0 to 2", float),
-    "idle_s": (lambda text: is_whole(text) and int(text) > 0, "seconds", int),
-    "connect_s": (lambda text: is_whole(text) and int(text) > 0, "seconds", int),
-    "total_s": (lambda text: is_whole(text) and int(text) > 0, "seconds", int),
-    "retries": (lambda text: is_whole(text) and int(text) < 10, "a number up to 9", int),
-    "ca_file": (lambda text: text.startswith("/"), "an absolute path", str),
-    "proxy": (is_address, "http:// or https:// and a host", str),
-    "search": (_is_switch, "on or off", _is_on),
-    "cache": (_is_switch, "on or off", _is_on),
-    "strict": (_is_switch, "on or off", _is_on),
-    "dimensions": (lambda text: is_whole(text) and int(text) > 0, "a whole number above 0", int),
+# What it must be: (is it that, how it is read).
+_KINDS: dict[str, tuple[Callable[[str], bool], Callable[[str], object]]] = {
+    "a whole number above 0": (lambda text: is_whole(text) and int(text) > 0, int),
+    "seconds": (lambda text: is_whole(text) and int(text) > 0, int),
+    "a number up to 9": (lambda text: is_whole(text) and int(text) < 10, int),
+    "a number from 0 to 2": (_is_temperature, float),
+    "on or off": (lambda text: text in _ON + _OFF, lambda text: text in _ON),
+    "an absolute path": (lambda text: text.startswith("/"), str),
+    "http:// or https:// and a host": (is_address, str),
 }
+# Option: what it must be; they go into a request's options.
+_REQUEST = {
+    "max_tokens": "a whole number above 0", "temperature": "a number from 0 to 2", "idle_s": "seconds",
+    "connect_s": "seconds", "total_s": "seconds", "retries": "a number up to 9", "ca_file": "an absolute path",
+    "proxy": "http:// or https:// and a host", "search": "on or off", "cache": "on or off", "strict": "on or off",
+    "dimensions": "a whole number above 0",
+}  # fmt: skip
 
 
 def _options(texts: dict[str, str], extra: object, problems: list[str]) -> Options:
     """Return the options of a request to the service."""
     options: Options = {}
-    for name, (is_one, words, read) in _REQUEST.items():
-        text = texts.get(name, "")
+    for name, words in _REQUEST.items():
+        (is_one, read), text = _KINDS[words], texts.get(name, "")
         if text and is_one(text):
             options[name] = read(text)  # type: ignore[literal-required]  # the table names its keys
         elif text:

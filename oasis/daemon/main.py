@@ -47,7 +47,14 @@ def main(argv: list[str]) -> int:
     if is_on_bus:
         daemon.join_bus()
     _settle_messenger(daemon)
-    return _serve(daemon, stopping)
+    log("ready on %s" % root.socket)
+    # procd's word that the settings changed; at a terminal it is the terminal that goes.
+    while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):
+        daemon.reload()
+        _settle_messenger(daemon)
+    daemon.leave_bus()
+    daemon.stop()
+    return 0
 
 
 def _settle_messenger(daemon: Daemon) -> None:
@@ -70,14 +77,3 @@ def _stop_pipe() -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
     return stopping
-
-
-def _serve(daemon: Daemon, stopping: int) -> int:
-    log("ready on %s" % daemon.root.socket)
-    # procd's word that the settings changed; at a terminal it is the terminal that goes.
-    while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):
-        daemon.reload()
-        _settle_messenger(daemon)
-    daemon.leave_bus()
-    daemon.stop()
-    return 0

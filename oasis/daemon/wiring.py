@@ -36,10 +36,9 @@ from oasis.redaction.redactor import Redactor
 from oasis.system.child import Executor
 from oasis.system.clock import Clock, is_trusted
 from oasis.system.confinement import USER, Confinement
+from oasis.system.connections import LineServer
 from oasis.system.files import Files, free_bytes, hold
-from oasis.system.line_server import LineServer
-from oasis.system.machine import Machine
-from oasis.system.root import Root
+from oasis.system.root import Machine, Root
 from oasis.tools import replies
 from oasis.tools.router import Facts, OwnRecords
 from oasis.ubus.outgoing import Ubus, opener
@@ -70,10 +69,24 @@ if TYPE_CHECKING:
     from oasis.uci.cursor import Cursor
 
 
-class Services:
-    """Everything that one oasisd has, made here and in the order in which one thing needs another; never set later.
+def once(make: Callable[[Daemon], T]) -> Callable[[Daemon], T]:
+    """Have a method make what it returns with its first use, once; calls come in many threads."""
 
-    What an idle daemon does without is made with its first use, by a method. `notes` is what the start has to say.
+    def made(daemon: Daemon) -> T:
+        with daemon._making:
+            if make not in daemon._made:
+                daemon._made[make] = make(daemon)
+            found: T = daemon._made[make]
+            return found
+
+    return made
+
+
+class Daemon:
+    """One oasisd on one router root: everything that it has, its start, reload and stop, the answers on its socket.
+
+    All is made here and in the order in which one thing needs another, and never set later. What an idle daemon does
+    without is made with its first use, by a method. `notes` is what the start has to say.
     """
 
     def __init__(self, root: Root, environment: MutableMapping[str, str] | None = None) -> None:
@@ -82,8 +95,8 @@ class Services:
         self.files = files = Files()
         files.folder(root.run_folder)
         self._lock = hold(root.run_folder + "/lock", root.folder)
-        self._made: dict[str, object] = {}
-        self._making = threading.RLock()  # of what is made with its first use: calls come in many threads
+        self._made: dict[object, Any] = {}
+        self._making = threading.RLock()
         self.clock = clock = Clock()
         self.now_s = clock.now_s
         self.log, self.free_bytes = fault, free_bytes
@@ -103,6 +116,9 @@ class Services:
         self.parts = OptionalParts(self)
         self.methods = Methods(self)
         self.call = self.methods.call
+        self._main = self.settings.main()
+        self._server: LineServer | None = None
+        self._peer: Peer | None = None
 
     def _wire_changes(self) -> None:
         """Make what plans, approves, applies and undoes changes."""
@@ -114,7 +130,7 @@ class Services:
         )
         self.journal = journal = Journal(files, root.state_folder, free_bytes)
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
-        questions = Questions(self._owner_way, self._unconfined, self._texts, self._luci_waits)
+        questions = Questions(self._owner_way, lambda: self.confinement.reason(), self._texts, self._luci_waits)
         self.planner = planner = Planner(
             self.machine, policy, self.settings.install_key(), self.new_id, journal, questions
         )
@@ -151,19 +167,6 @@ class Services:
         self.models = Metered(self.workers, self._usage)
         self.offline = _offline(idle_s)
 
-    def bus_faults(self) -> list[str]:
-        """Return what is wrong with our place on the bus, nothing where we have none."""
-        return []
-
-    def _once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what `make()` gives, called with the first use of a name."""
-        with self._making:
-            if name not in self._made:
-                self._made[name] = make()
-            made: Any = self._made[name]
-            given: T = made  # each name is made by one function
-            return given
-
     def times(self, said: str) -> list[tuple[str, list[str]]]:
         """Return what of a sentence is a time or a condition; see tools/operator.py."""
         return self.offline.times(said, self.facts)
@@ -182,33 +185,25 @@ class Services:
             raise UsageError("%r is no time" % words, "write it like 2h, 22:00 or 2026-12-24 18:00")
         return int(moment(words, now_s, self.facts, self.root))
 
+    @once
     def _texts(self) -> Texts:
-        def make() -> Texts:
-            from oasis.change.text_origin import Texts  # with the first words of the configuration that are shown
+        from oasis.change.text_origin import Texts  # with the first words of the configuration that are shown
 
-            return Texts(self.root, self.files, self.settings.install_key(), self.journal)
+        return Texts(self.root, self.files, self.settings.install_key(), self.journal)
 
-        return self._once("texts", make)
-
+    @once
     def turn_starter(self) -> TurnStarter:
         """Return what answers messages: tools, agent and all, which an idle daemon does without."""
+        from oasis.agent.start import gather
 
-        def make() -> TurnStarter:
-            from oasis.agent.start import gather
+        return gather(self)
 
-            return gather(self)
-
-        return self._once("turn_starter", make)
-
+    @once
     def conversations(self) -> Conversations:
         """Return the methods about chats."""
+        from oasis.api.chat_methods import Conversations  # with the first chat that is looked at
 
-        def make() -> Conversations:
-            from oasis.api.chat_methods import Conversations  # with the first chat that is looked at
-
-            return Conversations(self)
-
-        return self._once("conversations", make)
+        return Conversations(self)
 
     def has_old(self) -> bool:
         """Tell whether chats of the Lua Oasis wait to be imported."""
@@ -224,19 +219,12 @@ class Services:
         """Return by which connections somebody came, () when nothing tells."""
         return self.origins().of(role)
 
+    @once
     def origins(self) -> Origins:
         """Return what knows by which connection somebody came."""
+        from oasis.change.origin import gather
 
-        def make() -> Origins:
-            from oasis.change.origin import gather
-
-            return gather(self.ubus.call, self.clock.now_s)
-
-        return self._once("origins", make)
-
-    def _unconfined(self) -> str:
-        """Return why the worker could reach the router by itself, "" when it cannot."""
-        return self.confinement.reason()
+        return gather(self.ubus.call, self.clock.now_s)
 
     def _luci_waits(self) -> bool:
         from oasis.change.apply.evidence import luci_waits  # with the first change: an idle daemon does without
@@ -249,14 +237,12 @@ class Services:
 
         return examined(self.root, self.files, self.executor.run, self.facts)
 
+    @once
     def _evidence(self) -> Evidence:
-        def make() -> Evidence:
-            from oasis.change.apply.evidence import gather
+        from oasis.change.apply.evidence import gather
 
-            is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
-            return gather(self.root, self.executor, self.files, self.ubus.call, self.clock, is_here_fine)
-
-        return self._once("evidence", make)
+        is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
+        return gather(self.root, self.executor, self.files, self.ubus.call, self.clock, is_here_fine)
 
     def _service_urls(self) -> list[str]:
         try:
@@ -292,16 +278,12 @@ class Services:
             return None  # a folder, a FIFO, a device: UCI has no such package either
         return None if data is None else tables(model.parse(data, package))
 
+    @once
     def book(self) -> Book:
         """Return what manages the model services."""
+        from oasis.llm.services import Book  # when services are managed, which is seldom
 
-        def make() -> Book:
-            from oasis.llm.services import Book  # when services are managed, which is seldom
-
-            return Book(self.settings, self.cursor, self.models, self.clock.now_s, self.chats.look)
-
-        book: Book = self._once("book", make)
-        return book
+        return Book(self.settings, self.cursor, self.models, self.clock.now_s, self.chats.look)
 
     def _usage(self) -> Usage:
         from oasis.llm.usage import Usage
@@ -332,16 +314,6 @@ class Services:
         if told:
             self.runs.tell(str(plan["run"]), "applying", applying=told)
 
-
-class Daemon(Services):
-    """One oasisd on one router root: start, reload, stop, and the answers on its socket."""
-
-    def __init__(self, root: Root, environment: MutableMapping[str, str] | None = None) -> None:
-        super().__init__(root, environment)
-        self._main = self.settings.main()
-        self._server: LineServer | None = None
-        self._peer: Peer | None = None
-
     def join_bus(self) -> None:
         """Put the methods on the bus."""
         # A folder on a host: whoever wants a bus in it starts that first. A router always has one, sooner or later.
@@ -351,6 +323,7 @@ class Daemon(Services):
             self._peer = front(self, log)
 
     def bus_faults(self) -> list[str]:
+        """Return what is wrong with our place on the bus, nothing where we have none."""
         from oasis.bus.objects import faults
 
         return faults(self._peer) if self._peer is not None else []
@@ -398,11 +371,29 @@ class Daemon(Services):
             return rpc.failure(number, rpc.FAILED, fault.message, fault.as_dict())
 
     def reload(self) -> None:
-        """Take over settings that need no new start."""
-        from oasis.daemon.reload import take
+        """Take over settings that changed, as procd tells with SIGHUP.
 
-        for note in take(self.settings, self.policy, self.workers, self._main):
-            log(note)
+        What is read afresh each time (services, keys, budgets, tools, titles, the chats' quota) needs none of this. A
+        setting that needs a restart is reported, and so is an invalid value: then everything stays as it was.
+        """
+        settings = self.settings
+        try:
+            confirm_s, management_s = settings.number("confirm_s", 0), settings.number("management_confirm_s", 0)
+            approval = settings.choice("approval", APPROVALS)
+            worker_max, idle_s = settings.number("worker_max", 2), settings.number("worker_idle_s", 60)
+        except OasisError as error:
+            log("the settings stay as they were: %s" % error.message)
+            return
+        self.policy.set(approval, confirm_s, management_s)
+        self.workers.set(worker_max, idle_s)
+        before, self._main = self._main, settings.main()
+        changed = [name for name in sorted({*before, *self._main}) if before.get(name) != self._main.get(name)]
+        at_once = ", ".join(name for name in changed if name not in AT_START)
+        late = ", ".join(name for name in changed if name in AT_START)
+        if at_once:
+            log("settings taken over: " + at_once)
+        if late:
+            log("taken over at the next start (service oasis restart): " + late)
 
     def stop(self) -> None:
         """Roll back what nobody confirmed, stop serving, end runs and workers; each step whatever the one before did.
@@ -437,6 +428,8 @@ def _tried(name: str, step: Callable[[], object]) -> None:
 
 
 _IDS = threading.Lock()
+# What is built once at the start, and would pull the rug from under what is going on.
+AT_START = ("alive_loopback", "bus", "chat_path", "sync", "sync_interval_s", "uci_backend")
 # procd kills 5 s after it asked; the transaction needs the rest.
 _STOP_S = 2.0
 

@@ -39,7 +39,9 @@ class Child:
 
         Raises: OSError when the program cannot be started.
         """
-        _check_program(argv[0])
+        if not os.access(argv[0], os.X_OK) or os.path.isdir(argv[0]):  # the shell would only end with a status
+            number = errno.EACCES if os.path.exists(argv[0]) else errno.ENOENT
+            raise OSError(number, os.strerror(number), argv[0])
         self.returncode: int | None = None
         pipes = [os.pipe() if wanted else None for wanted in (has_input, has_output, has_output)]
         inner = [pipe[number > 0] if pipe else -1 for number, pipe in enumerate(pipes)]
@@ -102,13 +104,6 @@ class Child:
         self.stdout = self.stderr = -1
 
 
-def _check_program(path: str) -> None:
-    """Raise what starting a missing program raises: the shell that takes the limits would only end with a status."""
-    if not os.access(path, os.X_OK) or os.path.isdir(path):
-        number = errno.EACCES if os.path.exists(path) else errno.ENOENT
-        raise OSError(number, os.strerror(number), path)
-
-
 def _actions(inner: list[int]) -> list[tuple[object, ...]]:
     """Return what the new process does with descriptors before the program starts."""
     actions: list[tuple[object, ...]] = []
@@ -119,16 +114,12 @@ def _actions(inner: list[int]) -> list[tuple[object, ...]]:
             actions.append((os.POSIX_SPAWN_OPEN, number, _NULL, os.O_RDWR, 0))
     # Python's own descriptors close themselves; those that we were started with may not.
     for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and _is_inheritable(int(name)):
-            actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
+        try:
+            if int(name) > 2 and os.get_inheritable(int(name)):
+                actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
+        except OSError:
+            continue  # closed meanwhile, as the one that read the folder
     return actions
-
-
-def _is_inheritable(number: int) -> bool:
-    try:
-        return os.get_inheritable(number)
-    except OSError:
-        return False  # closed meanwhile, as the one that read the folder
 
 
 def _close(number: int) -> None:
@@ -281,24 +272,20 @@ def _talk(child: Child, data: bytes, deadline: float) -> tuple[bytes, bytes]:
         elif now_s >= deadline:
             raise ToolError("did not end in time and was stopped", "try again; look at its log if this repeats")
         for number, _ in ready:
-            if number in sinks:
-                _read(number, sinks, poll)
-            elif child.stdin >= 0:
+            if number == child.stdin:
                 data = _feed(child, data, poll)
+                continue
+            piece = os.read(number, _PIECE)
+            if piece:
+                sinks[number] += piece
+            else:
+                poll.unregister(number)
+                del sinks[number]
         if len(out) + len(err) > OUTPUT_BYTES:
             raise ToolError("printed more than %d bytes and was stopped" % OUTPUT_BYTES, "ask for less")
     if child.wait(max(deadline - time.monotonic(), _LAST_LOOK_S)) is None:
         raise ToolError("closed its output but did not end", "it was stopped")
     return bytes(out), bytes(err)
-
-
-def _read(number: int, sinks: dict[int, bytearray], poll: select.poll) -> None:
-    piece = os.read(number, _PIECE)
-    if piece:
-        sinks[number] += piece
-    else:
-        poll.unregister(number)
-        del sinks[number]
 
 
 def _feed(child: Child, data: bytes, poll: select.poll) -> bytes:

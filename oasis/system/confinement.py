@@ -34,26 +34,6 @@ _TIMEOUT_S = 10.0
 _COMPLAINT_CHARACTERS = 200
 
 
-def reason(is_router: bool, uid: int, has_user: bool, has_nft: bool, complaint: str, has_password: bool) -> str:
-    """Return "" when the workers are kept from the router, else one sentence that says why they are not.
-
-    `uid` is the daemon's own, `complaint` what is wrong with the rules, `has_password` whether root has one.
-    """
-    if not is_router:
-        return ""  # a folder on a developer's host: the folder has no ports, and the host is not ours to fence
-    if uid != 0:
-        return "oasisd does not run as root, so its workers have all rights that it has"
-    if not has_user:
-        return "the user %s does not exist, so no worker can be kept apart from the router" % USER
-    if not has_nft:
-        return "nft is not installed, so nothing keeps the workers from the router's own ports"
-    if complaint:
-        return "the rules that keep the workers from the router's own ports are not loaded: %s" % complaint
-    if not has_password:
-        return "root has no password, so whoever reaches the router's SSH or page is its owner"
-    return ""
-
-
 def user_ids(passwd: bytes) -> dict[str, int]:
     """Return the numbers of our users that the router has; one that is root, or of root's group, is none.
 
@@ -142,12 +122,22 @@ class Confinement:
             self._complaint(uids)
 
     def _look(self) -> str:
+        """Return "" when the workers are kept from the router, else one sentence that says why they are not."""
         if self._root.folder != "/":
-            return reason(False, self._uid, False, False, "", False)
-        uids, has_nft = self._user_ids(), bool(self._root.program("nft"))
-        complaint = self._complaint(uids) if self._uid == 0 and USER in uids and has_nft else ""
-        is_shut = has_password(self._file("/etc/passwd"), self._file("/etc/shadow")) if self._uid == 0 else True
-        return reason(True, self._uid, USER in uids, has_nft, complaint, is_shut)
+            return ""  # a folder on a developer's host: the folder has no ports, and the host is not ours to fence
+        if self._uid != 0:
+            return "oasisd does not run as root, so its workers have all rights that it has"
+        uids = self._user_ids()
+        if USER not in uids:
+            return "the user %s does not exist, so no worker can be kept apart from the router" % USER
+        if not self._root.program("nft"):
+            return "nft is not installed, so nothing keeps the workers from the router's own ports"
+        complaint = self._complaint(uids)
+        if complaint:
+            return "the rules that keep the workers from the router's own ports are not loaded: %s" % complaint
+        if not has_password(self._file("/etc/passwd"), self._file("/etc/shadow")):
+            return "root has no password, so whoever reaches the router's SSH or page is its owner"
+        return ""
 
     def _complaint(self, uids: dict[str, int]) -> str:
         """Load the rules unless they are in force; return "" or what is wrong."""

@@ -36,19 +36,15 @@ def hmac_sha1(key: bytes, data: bytes) -> bytes:
 
 
 def _hmac(make: "Callable[[bytes], Any]", key: bytes, data: bytes) -> bytes:
-    if len(key) > _BLOCK:
-        key = make(key).digest()
-    key = key.ljust(_BLOCK, b"\0")
-    inner: bytes = make(bytes(byte ^ 0x36 for byte in key) + data).digest()
-    outer: bytes = make(bytes(byte ^ 0x5C for byte in key) + inner).digest()
+    key = (make(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+    inner = make(bytes([byte ^ 0x36 for byte in key]) + data).digest()
+    outer: bytes = make(bytes([byte ^ 0x5C for byte in key]) + inner).digest()
     return outer
 
 
 def is_equal(left: str, right: str) -> bool:
     """Compare two hex texts in a time that does not tell where they differ."""
-    if len(left) != len(right):
-        return False
-    difference = 0
-    for one, other in zip(left, right, strict=True):
+    difference = len(left) ^ len(right)
+    for one, other in zip(left, right, strict=False):
         difference |= ord(one) ^ ord(other)
     return difference == 0

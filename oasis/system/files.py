@@ -6,8 +6,10 @@ fail or vanish. Modes are 0600 and folders 0700: chats and journals are private.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import time
 
 from oasis.errors import OasisError, SettingsError, StoreError
@@ -15,17 +17,15 @@ from oasis.errors import OasisError, SettingsError, StoreError
 if False:  # annotations only
     from collections.abc import Callable, Iterable
     from io import FileIO
+    from typing import TypeVar
 
-_FULL = 28  # ENOSPC
-_FULL_QUOTA = 122  # EDQUOT
-_READ_ONLY = 30  # EROFS
-_NOT_THERE = 2  # ENOENT
+    T = TypeVar("T")
+
 # JFFS2 and FAT count in seconds, FAT in twos.
 SETTLED_NS = 2_500_000_000
 # A turn looks at about ten files; a larger one is read again rather than held.
 _KNOWN_FILES = 16
 _KNOWN_BYTES = 32 * 1024
-_KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000  # S_IFMT, S_IFDIR, S_IFREG
 
 
 class Files:
@@ -34,46 +34,41 @@ class Files:
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a file, or None when there is none; what is no file is refused, a FIFO would hang."""
         try:
-            with open(path, "rb", opener=_regular) as handle:
+            handle = self.reader(path)
+            if handle is None:
+                return None
+            with handle:
                 return handle.read()
         except OSError as error:
-            if error.errno == _NOT_THERE:
-                return None
             raise self.failed("read", path, error)
 
     def reader(self, path: str) -> FileIO | None:
         """Return a handle for reading a file piece by piece, or None when there is none."""
-        try:
-            return open(path, "rb", buffering=0, opener=_regular)
-        except OSError as error:
-            if error.errno == _NOT_THERE:
-                return None
-            raise self.failed("read", path, error)
+        return self._unless_gone("read", path, lambda path: open(path, "rb", buffering=0, opener=_regular))
 
     def stamp(self, path: str) -> tuple[int, int, int] | None:
         """Return what tells one version of a file from the next one, None when there is no file."""
-        try:
-            found = os.stat(path)
-        except OSError as error:
-            if error.errno == _NOT_THERE:
-                return None
-            raise self.failed("read", path, error)
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        found = self._unless_gone("read", path, os.stat)
+        return found and (found.st_mtime_ns, found.st_size, found.st_ino)
 
     def version(self, path: str) -> tuple[int, ...]:
         """Return what changes with every write to a file, the time of its last change first; () when there is none."""
+        found = self._unless_gone("read", path, os.stat)
+        return (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino) if found else ()
+
+    def _unless_gone(self, what: str, path: str, act: Callable[[str], T]) -> T | None:
+        """Do something with a file, nothing when there is none."""
         try:
-            found = os.stat(path)
+            return act(path)
+        except FileNotFoundError:
+            return None
         except OSError as error:
-            if error.errno == _NOT_THERE:
-                return ()
-            raise self.failed("read", path, error)
-        return found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino
+            raise self.failed(what, path, error)
 
     def append(self, path: str, data: bytes, sync: bool) -> None:
         """Add `data` at the end of a file made 0600; after a failure the file is as before, also when it was none."""
         before = self.size(path)
-        is_new = not before and not self._exists(path)
+        is_new = not before and not os.path.exists(path)
         try:
             handle = open(path, "ab", buffering=0, opener=_private)  # noqa: SIM115
         except OSError as error:
@@ -189,16 +184,12 @@ class Files:
                 handle.truncate(size)
                 self.sync(handle)
         except OSError as error:
-            if error.errno != _NOT_THERE or size:
+            if size or not isinstance(error, FileNotFoundError):
                 raise self.failed("shorten", path, error)
 
     def remove(self, path: str) -> None:
         """Remove a file; it may be gone already."""
-        try:
-            os.remove(path)
-        except OSError as error:
-            if error.errno != _NOT_THERE:
-                raise self.failed("remove", path, error)
+        self._unless_gone("remove", path, os.remove)
 
     def folder(self, path: str) -> None:
         """Make a folder, and those above it, private to us; their names survive a power cut."""
@@ -208,7 +199,7 @@ class Files:
             try:
                 os.mkdir(part, 0o700)
             except OSError as error:
-                if not self._is_folder(part):
+                if not os.path.isdir(part):
                     raise self.failed("make folder", part, error)
                 continue
             try:
@@ -219,20 +210,11 @@ class Files:
 
     def remove_folder(self, path: str) -> None:
         """Remove an empty folder; it may be gone already."""
-        try:
-            os.rmdir(path)
-        except OSError as error:
-            if error.errno != _NOT_THERE:
-                raise self.failed("remove", path, error)
+        self._unless_gone("remove", path, os.rmdir)
 
     def names(self, path: str) -> list[str]:
         """Return the sorted names in a folder; none when there is no folder."""
-        try:
-            return sorted(os.listdir(path))
-        except OSError as error:
-            if error.errno == _NOT_THERE:
-                return []
-            raise self.failed("list", path, error)
+        return sorted(self._unless_gone("list", path, os.listdir) or [])
 
     def size(self, path: str) -> int:
         """Return the bytes of a file, 0 when there is none."""
@@ -244,19 +226,18 @@ class Files:
     def failed(self, what: str, path: str, error: OSError) -> StoreError:
         """Return the StoreError for an operating system error."""
         hint = "look at the rights of the file and at free space with df"
-        if error.errno in (_FULL, _FULL_QUOTA):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
             hint = "the flash is full: delete old chats or remove packages, then try again"
-        elif error.errno == _READ_ONLY:
+        elif error.errno == errno.EROFS:
             hint = "the flash can only be read: restart the router; if it stays so it may be dying: make a backup"
         reason = os.strerror(error.errno) if error.errno else str(error)
         return StoreError("cannot %s %s: %s" % (what, path, reason), hint)
 
     def _take_back(self, handle: FileIO, path: str, size: int, is_new: bool) -> None:
-        # The disk may refuse this as well; the reader leaves a torn tail out.
         try:
             handle.truncate(size)
         except OSError:
-            return
+            return  # the disk may refuse this as well; the reader leaves a torn tail out
         if is_new:
             self._try_remove(path)
 
@@ -265,15 +246,6 @@ class Files:
             os.remove(path)
         except OSError:
             return  # another error is being reported
-
-    def _exists(self, path: str) -> bool:
-        return os.access(path, os.F_OK)
-
-    def _is_folder(self, path: str) -> bool:
-        try:
-            return os.stat(path).st_mode & _KIND == _FOLDER
-        except OSError:
-            return False
 
 
 class Known:
@@ -331,9 +303,9 @@ def _private(path: str, flags: int) -> int:
 
 def _regular(path: str, flags: int) -> int:
     """Open a file, and nothing else: the opening of a FIFO waits for a writer, that of a device may do something."""
-    if os.stat(path).st_mode & _KIND == _FILE:
+    if stat.S_ISREG(os.stat(path).st_mode):
         number = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
-        if os.fstat(number).st_mode & _KIND == _FILE:
+        if stat.S_ISREG(os.fstat(number).st_mode):
             return number
         os.close(number)  # it was exchanged between the two looks
     raise OSError("it is not a regular file")

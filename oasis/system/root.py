@@ -1,18 +1,23 @@
 """Where things are: every path below one router root, `/` on a router and a folder on any other host.
 
-Knows names of files and programs, opens none of them.
+`Root` knows names of files and programs, and opens none of them. `Machine` is what a daemon works on, as one value.
 """
+
+from __future__ import annotations
 
 import os
 
 from oasis.errors import UsageError
 from oasis.system.child import PACKAGES, SERVICE, TOOL
+from oasis.system.files import KnownFiles, free_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.system.child import Limits
+    from oasis.system.child import Executor, Limits
+    from oasis.system.clock import Clock
+    from oasis.system.files import Files
 
 _SERVICE_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 # What is looked up on PATH. `sh` is there for the scripts' sake: what they find must be what we found.
@@ -26,6 +31,7 @@ _KINDS = {
     "apk": PACKAGES, "sysupgrade": PACKAGES, "poweroff": SERVICE,
 }  # fmt: skip
 _SHELL = "/bin/sh"
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 SCRIPTS = ("guard.sh", "restore.sh")
 
 
@@ -35,7 +41,7 @@ class Root:
     `search` is the list of folders in which programs are looked up, once, at start.
     """
 
-    def __init__(self, folder: str = "/", search: "list[str] | None" = None) -> None:
+    def __init__(self, folder: str = "/", search: list[str] | None = None) -> None:
         self.folder = "/" if folder in ("", "/") else os.path.abspath(folder)
         self._programs: dict[str, str] = {}
         places = []
@@ -74,22 +80,21 @@ class Root:
         """Tell whether a word can be the name of a service."""
         return bool(name) and not name.strip(_SERVICE_NAME) and not name.startswith((".", "-"))
 
-    def allowed(self, scripts: str) -> "Callable[[list[str]], Limits | None]":
+    def allowed(self, scripts: str) -> Callable[[list[str]], Limits | None]:
         """Return the executor's list: our programs, init scripts, and our own scripts in the folder `scripts`."""
 
-        def kind(argv: "list[str]") -> "Limits | None":
+        def kind(argv: list[str]) -> Limits | None:
             for name, limits in _KINDS.items():
                 if argv[0] == self.program(name):
                     return limits
             if argv[0] == _SHELL:
                 return SERVICE if argv[1:2] and argv[1] in [scripts + "/" + name for name in SCRIPTS] else None
             folder, _, name = argv[0].rpartition("/")
-            is_init = folder == self.path("/etc/init.d") and self.is_service(name)
-            return SERVICE if is_init else None
+            return SERVICE if folder == self.path("/etc/init.d") and self.is_service(name) else None
 
         return kind
 
-    def environment(self) -> "dict[str, str]":
+    def environment(self) -> dict[str, str]:
         """Return the whole environment of a child process: nothing is inherited."""
         env = {"PATH": _PATH, "HOME": "/", "LANG": "C"}
         if self.folder != "/":
@@ -121,4 +126,15 @@ class Root:
         return self.run_folder + "/oasis.sock"
 
 
-_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+class Machine:
+    """Root, files, programs and clocks of one router, or of a folder on a host; `free_bytes(path)` looks at a disk."""
+
+    def __init__(
+        self, root: Root, files: Files, executor: Executor, clock: Clock, free: Callable[[str], int] = free_bytes
+    ) -> None:
+        self.root = root
+        self.files = files
+        self.known = KnownFiles(files)  # to look at; who writes or decides reads `files`
+        self.executor = executor
+        self.clock = clock
+        self.free_bytes = free

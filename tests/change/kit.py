@@ -13,8 +13,7 @@ from oasis.change.policy import Policy
 from oasis.core.ids import Xid
 from oasis.system.child import Executor
 from oasis.system.files import Files
-from oasis.system.machine import Machine
-from oasis.system.root import Root
+from oasis.system.root import Machine, Root
 from oasis.ubus.outgoing import Ubus
 from oasis.uci.cursor import open_cursor
 from tests.oasisd import REPOSITORY, copy_root

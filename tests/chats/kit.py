@@ -7,7 +7,7 @@ from oasis.chats.collection import Collection, Late
 from oasis.core.ids import Scru128, Xid
 from oasis.core.store import Store
 from oasis.system.files import Files
-from oasis.system.machine import Machine
+from oasis.system.root import Machine
 
 SECRET = "correct-horse"
 

@@ -151,7 +151,7 @@ def test_the_daemon_does_not_start_with_a_file_that_it_does_not_understand(root)
 
 def test_a_router_has_no_layers():
     environment = {"OPENAI_API_KEY": KEY, "OASIS_NOTHING": "1"}
-    assert found(Files(), "/", environment, dict) is None
+    assert found(Files(), "/", environment) is None
     assert environment == {"OPENAI_API_KEY": KEY, "OASIS_NOTHING": "1"}
 
 

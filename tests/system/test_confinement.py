@@ -9,32 +9,11 @@ import sys
 import pytest
 
 from oasis.errors import PolicyError, ToolError
-from oasis.system.confinement import KEPT_S, Confinement, has_password, reason, user_ids
+from oasis.system.confinement import KEPT_S, Confinement, has_password, user_ids
 from oasis.system.root import Root
 from tests.system import walled
 
 # In words
-
-FINE = {"is_router": True, "uid": 0, "has_user": True, "has_nft": True, "complaint": "", "has_password": True}
-
-
-def test_a_fenced_router_has_no_complaint():
-    assert reason(**FINE) == ""
-
-
-@pytest.mark.parametrize(
-    ("fact", "words"),
-    [
-        ({"uid": 1000}, "does not run as root"),
-        ({"has_user": False}, "user oasis does not exist"),
-        ({"has_nft": False}, "nft is not installed"),
-        ({"complaint": "no such file"}, "not loaded: no such file"),
-        ({"has_password": False}, "root has no password"),
-    ],
-)
-def test_each_lack_is_one_sentence(fact, words):
-    assert words in reason(**{**FINE, **fact})
-    assert reason(**{**FINE, **fact, "is_router": False}) == "", "a folder is no router"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +158,12 @@ def test_no_worker_of_root_without_a_user_for_it(make, nft):
         confinement.prepare()
     assert "oasis" in caught.value.message and caught.value.hint
     assert nft.calls == []
+
+
+def test_a_router_whose_root_has_no_password_is_open(make):
+    how = {"/etc/shadow": b"root::0:0:99999:7:::\n"}
+    assert "root has no password" in make(**how).reason()
+    assert make(folder="/tmp/router", **how).reason() == "", "a folder is no router"
 
 
 @pytest.mark.parametrize("how", [{"folder": "/tmp/router"}, {"folder": "/tmp/router", "uid": 1000}])

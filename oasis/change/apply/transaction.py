@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from oasis.change.plan import Planner
     from oasis.change.shapes import Action, Any, Callable, Collection, Init, Mapping, Plan, Record, Role, Touched
     from oasis.system.connections import Connection
-    from oasis.system.machine import Machine
+    from oasis.system.root import Machine
 
 # The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.
 GUARD_GRACE_S = 10

@@ -6,9 +6,9 @@ import stat
 
 import pytest
 
-from oasis.config.key_migration import move_keys
 from oasis.config.settings import Settings
 from oasis.daemon import migration
+from oasis.daemon.migration import move_keys
 from oasis.errors import OasisError
 from oasis.system.files import Files
 from oasis.system.root import Root

@@ -14,7 +14,7 @@ import pytest
 
 from oasis.core import rpc
 from oasis.errors import OasisError, StoreError
-from oasis.system.line_server import CONNECTIONS, LINE_BYTES, LineServer, has_terminal
+from oasis.system.connections import CONNECTIONS, LINE_BYTES, LineServer, has_terminal
 from tests.oasisd import connected, read_line
 
 CLIENT = """
