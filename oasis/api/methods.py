@@ -7,6 +7,7 @@ Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects 
 from __future__ import annotations
 
 import os
+import sys
 
 from oasis import VERSION
 from oasis.api.table import ROLES, TABLE, check, client_of
@@ -375,6 +376,14 @@ def _offer(service: Service, has_key: bool) -> dict[str, object]:
     """Return what front-ends see of a service: of its key, whether there is one."""
     known: dict[str, object] = {**service}
     return {**{name: known[name] for name in _OFFERED}, "has_key": has_key}
+
+
+def bug_fault(bug: Exception) -> OasisError:
+    """Log where a method broke; return what its caller is told of that."""
+    import traceback
+
+    traceback.print_exc(file=sys.stderr)
+    return OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
 
 
 def failure(error: OasisError) -> dict[str, object]:

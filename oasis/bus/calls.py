@@ -15,13 +15,13 @@ not say so. Loaded with the first call.
 from __future__ import annotations
 
 import os
-import sys
+import pwd
 import threading
 import time
 
 from oasis import parts
 from oasis.agent.runs import WAIT_MS
-from oasis.api.methods import failure
+from oasis.api.methods import bug_fault, failure
 from oasis.api.table import TABLE
 from oasis.bus.objects import OTHER_METHODS
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
@@ -126,7 +126,6 @@ class Waiters:
         return place
 
     def leave(self, place: list[bool]) -> None:
-        """Give a place back."""
         with self._lock:
             self._waiting = [one for one in self._waiting if one is not place]
 
@@ -150,16 +149,13 @@ class Answers:
         """Return the reply to a call; it never raises."""
         name = (call.object + "." + call.method).removeprefix("oasis.")
         try:
-            role = self._rights.role(call)
-            return self._reply(name, call.arguments, role)
+            return self._reply(name, call.arguments, self._rights.role(call))
         except OasisError as error:
-            return self._failed(name, error)
+            fault = error
         except Exception as bug:
-            import traceback
-
-            traceback.print_exc(file=sys.stderr)
-            fault = OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
-            return self._failed(name, fault)
+            fault = bug_fault(bug)
+        is_upstream = name in OTHER_METHODS or name in parts.listed("BUS_SHARED")
+        return self._upstream().failed(name, fault) if is_upstream else failure(fault)
 
     def _reply(self, name: str, arguments: dict[str, object], role: Role) -> Mapping[str, object]:
         if self._phone is not None and name != "chat.send":
@@ -192,10 +188,6 @@ class Answers:
         finally:
             self._waiters.leave(place)
 
-    def _failed(self, name: str, error: OasisError) -> Mapping[str, object]:
-        is_upstream = name in OTHER_METHODS or name in parts.listed("BUS_SHARED")
-        return self._upstream().failed(name, error) if is_upstream else failure(error)
-
     def _upstream(self) -> OtherMethods:
         with self._lock:
             if self._phone is None:
@@ -219,17 +211,10 @@ def fitting(reply: Mapping[str, object]) -> Mapping[str, object]:
 
 def gather(daemon: Daemon) -> Answers:
     """Return what answers the calls of a daemon's bus."""
-    rights = Rights(daemon.ubus.call, time.monotonic, _own())
-    make = parts.first("bus_methods")
-    return Answers(daemon.methods, rights, lambda waiters: make(daemon, waiters), time.monotonic)
-
-
-def _own() -> str:
-    if os.geteuid() == 0:
-        return "root"
-    import pwd
-
     try:
-        return pwd.getpwuid(os.geteuid()).pw_name
+        own = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
-        return "root"
+        own = "root"
+    make = parts.first("bus_methods")
+    rights = Rights(daemon.ubus.call, time.monotonic, own)
+    return Answers(daemon.methods, rights, lambda waiters: make(daemon, waiters), time.monotonic)

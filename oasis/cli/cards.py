@@ -78,7 +78,6 @@ def _owner_lines(plan: PlanCard) -> Card:
 
 
 def refused_card(event: RefusalEvent) -> Card:
-    """Return what was refused, why, and how the owner has it all the same."""
     card = [(clean.shown(f"Refused: {event['summary']}"), "bold")]
     card += [(clean.shown(f"  - {reason}"), "") for reason in event["reasons"]]
     card += [(clean.shown(f"  {line}"), "dim") for line in event["uci"]]
@@ -125,7 +124,6 @@ def whole_change(change: WholeChange) -> Card:
 
 
 def change_card(change: Change) -> Card:
-    """Return a change as it stands now."""
     undone = f", undone by {change['undone_by']}" if change.get("undone_by") else ""
     undoes = f", undoes {change['undoes']}" if change.get("undoes") else ""
     card = [(clean.line(f"Change {change['id']} {_state(change)}: {change['summary']}{undoes}{undone}"), "bold")]
@@ -150,7 +148,6 @@ def _will_end(change: Change) -> bool:
 
 
 def ending_line(change: Change) -> str:
-    """Return a kept change that will be undone by itself."""
     when = local_time(change["until_unix_s"])
     return clean.line(f"{change['summary']}: until {when}, then it is undone by itself ({change['id']})")
 
@@ -187,7 +184,6 @@ def transcript(messages: list[StoredMessage]) -> list[str]:
 
 
 def tool_line(name: str, arguments: dict[str, Json]) -> str:
-    """Return a tool call on one line, its arguments as words."""
     words = []
     for value in arguments.values():
         words += [str(item) for item in value] if isinstance(value, list) else [str(value)]

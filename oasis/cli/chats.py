@@ -19,20 +19,8 @@ from oasis.errors import OasisError, StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import (
-        Bookmarks,
-        Call,
-        ChatRow,
-        ExportPart,
-        FoundMessages,
-        Imported,
-        Iterator,
-        Node,
-        Params,
-        Sibling,
-        Thread,
-        Tree,
-    )
+    from oasis.cli import shapes
+    from oasis.cli.shapes import Call, ExportPart, Iterator, Node, Params, Thread
     from oasis.cli.terminal import Screen
 
 
@@ -47,7 +35,7 @@ def list_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return screen.result({**reply, "item": [chat for _, chat in wanted]}, lines)
 
 
-def _chat_line(number: int, chat: ChatRow) -> str:
+def _chat_line(number: int, chat: shapes.ChatRow) -> str:
     marks = "  (archived)" if chat.get("archived") else ""
     marks += f"  ({chat['damaged']} damaged lines)" if chat.get("damaged") else ""
     when = cards.local_time(chat["updated_unix_s"])
@@ -67,7 +55,6 @@ def show_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print where words were said, a chat's finds together."""
     limit = number(arguments["--limit"], "--limit")
     params: Params = {"text": arguments["WORDS"], **({"limit": limit} if limit else {})}
     reply = call("chat.search", {**params, "meaning": True} if arguments["--meaning"] else params)
@@ -79,7 +66,7 @@ def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _found_lines(reply: FoundMessages) -> Iterator[str | tuple[str, str]]:
+def _found_lines(reply: shapes.FoundMessages) -> Iterator[str | tuple[str, str]]:
     chat = ""
     for found in reply["found"]:
         if found["chat"] != chat:
@@ -145,7 +132,7 @@ def show_thread(thread: Thread, screen: Screen) -> None:
         screen.notice(report)
 
 
-def _marks(message: str, siblings: dict[str, list[Sibling]], marks: dict[str, list[str]]) -> str:
+def _marks(message: str, siblings: dict[str, list[shapes.Sibling]], marks: dict[str, list[str]]) -> str:
     """Return the bookmarks on a message, and which of several branches it begins."""
     words = [f"[{name}]" for name in marks.get(message, [])]
     others = [item["id"] for item in siblings.get(message, [])]
@@ -161,13 +148,11 @@ def rename(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def archive(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Put a chat into the archive."""
     chat = chat_id(call, arguments["CHAT"])
     return screen.result(call("chat.archive", {"id": chat}), f"chat {chat} archived")
 
 
 def unarchive(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Bring a chat back from the archive."""
     chat = chat_id(call, arguments["CHAT"])
     return screen.result(call("chat.archive", {"id": chat, "archived": False}), f"chat {chat} brought back")
 
@@ -183,7 +168,6 @@ def delete(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def delete_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Delete a chat by its id or position."""
     chat = chat_id(call, arguments["CHAT"])
     if screen.can_ask:
         title = clean.line(call("chat.load", {"id": chat})["title"] or UNTITLED)
@@ -193,7 +177,6 @@ def delete_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def forget(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Take what one message says off the flash."""
     params: Params = {"message": arguments["MESSAGE"]}
     if arguments["--chat"]:
         params["chat"] = chat_id(call, arguments["--chat"])
@@ -203,7 +186,6 @@ def forget(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def export_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Write a chat to standard output or a file."""
     if arguments["--markdown"] and arguments["--upstream"]:
         raise UsageError("--markdown and --upstream exclude each other", "name one form")
     form = "markdown" if arguments["--markdown"] else "upstream" if arguments["--upstream"] else "oasis"
@@ -288,7 +270,7 @@ def import_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return status
 
 
-def _show_imported(path: str, reply: Imported, screen: Screen) -> int:
+def _show_imported(path: str, reply: shapes.Imported, screen: Screen) -> int:
     where = f"{path}: " if path else ""
     lines = [f"{where}chat {chat['id']}  {chat.get('title') or UNTITLED}" for chat in reply["chats"]]
     lines += [f"{where}topic {key}" for key in reply.get("topics", [])]
@@ -331,7 +313,6 @@ def draw_tree(call: Call, chat: str, here: str, screen: Screen) -> int:
 
 
 def summarise(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Have a thread summed up; the chat goes on from the summary."""
     from oasis.cli.prompt import follow
 
     chat, head = place(call, arguments["CHAT"]) if arguments["CHAT"] else (newest_chat(call), "")
@@ -339,7 +320,6 @@ def summarise(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """List the bookmarks, set one, or delete one."""
     name, chat = arguments["NAME"], arguments["--chat"]
     if chat:
         chat = chat_id(call, chat)
@@ -359,7 +339,7 @@ def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return set_bookmark(call, {"name": name, "message": message}, chat, bool(arguments["--move"]), screen)
 
 
-def _bookmark_lines(reply: Bookmarks) -> list[str]:
+def _bookmark_lines(reply: shapes.Bookmarks) -> list[str]:
     width = max((len(mark["name"]) for mark in reply["bookmarks"]), default=0)
     lines = [f"{mark['name']:{width}}  {mark['message']}  {mark.get('text') or ''}" for mark in reply["bookmarks"]]
     return [clean.line(line).rstrip() for line in lines] or ["no bookmarks yet"]
@@ -396,7 +376,9 @@ _WIDE = (
 )  # fmt: skip
 
 
-def tree_lines(tree: Tree, here: str = "", width: int = WIDTH, is_unicode: bool = True) -> list[tuple[str, bool]]:
+def tree_lines(
+    tree: shapes.Tree, here: str = "", width: int = WIDTH, is_unicode: bool = True
+) -> list[tuple[str, bool]]:
     """Return (line, whether it is the turn that the chat continues) from top to bottom; trees are parted by an
     empty line.
 

@@ -20,7 +20,6 @@ from oasis.cli.prompt import Turn, checked, follow, followed
 from oasis.cli.request import along, attach, chat_id, end_of, newest_chat, place, run_params, service
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import read_line, read_secret
-from oasis.core import clean
 from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
@@ -102,7 +101,6 @@ class Conversation:
         return self.here or end_of(self.call, self.chat)
 
     def print(self, last: int = 0) -> None:
-        """Print the thread that is talked on, or its newest `last` messages."""
         thread = load_thread(self.call, self.chat, self.here, last)
         if self.screen.is_json:
             self.screen.json(thread)
@@ -144,16 +142,13 @@ class Conversation:
         return self._tell(f"{placeholder} stands for it in your messages")
 
     def _tell(self, words: str) -> int:
-        if not self.screen.is_json:
-            self.screen.line(clean.line(words))
+        self.screen.card([words])
         return OK
 
     def _help(self, rest: str) -> int:
-        if self.screen.is_json:
-            return OK
         lines = [f"{f'{name} {takes}':18} {what}" for name, (takes, what) in _COMMANDS.items() if what]
         lines[-1:-1] = [f"{name:18} {one[0]}" for name, one in parts.merged("CHAT_COMMANDS").items()]
-        self.screen.line("\n".join([*lines, _LAST_HELP]))
+        self.screen.card([*lines, (_LAST_HELP, "")])
         return OK
 
     def _undo(self, rest: str) -> int:
@@ -220,7 +215,6 @@ class Conversation:
         return self._tell(f"{path} ({sent['size_bytes']} bytes{kind}) goes with your next message")
 
     def _summarise(self, rest: str) -> int:
-        """Have this thread summed up, and go on from the summary."""
         started = self.call("chat.summarise", {"id": self.chat, "head": self.end()})
         turn = Turn(self.call, started["run"], self.screen)
         status = followed(turn)
@@ -242,7 +236,6 @@ class Conversation:
 
 
 def chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Talk until the person leaves."""
     conversation = Conversation(call, screen, run_params(call, arguments, screen))
     if conversation.continues and not conversation.chat:
         conversation.chat = place(call, conversation.continues[0])[0]

@@ -16,13 +16,11 @@ SUBJECTS = {name: (row["summary"], "\n".join(row["text"])) for name, row in TEXT
 
 
 def show_help(call: object, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the help of one command, or of all."""
     screen.line(one(arguments["COMMAND"]) if arguments["COMMAND"] else whole())
     return OK
 
 
 def whole() -> str:
-    """Return the help that `oasis` and `oasis help` print."""
     known = every()
     width = max(len(name) for name in known)
     lines = [*TEXTS["introduction"]]
@@ -103,7 +101,6 @@ def completion(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def script(shell: str) -> str:
-    """Return the script."""
     cases = "".join(f"\t\t{name}) words='{' '.join(_next_words(name))}' ;;\n" for name in sorted(every()))
     first = "autoload -U +X bashcompinit && bashcompinit\n" if shell == "zsh" else ""
     return _SCRIPT % {"first": first, "commands": " ".join([*sorted(every()), *FLAGS]), "cases": cases}

@@ -19,41 +19,24 @@ from oasis.errors import OasisError, SettingsError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import (
-        Call,
-        Info,
-        Iterator,
-        Json,
-        Mapping,
-        Params,
-        Provider,
-        SentRequest,
-        Server,
-        ServiceRow,
-        ToolRow,
-        Tools,
-        Topic,
-        Trial,
-        UsageSums,
-    )
+    from oasis.cli import shapes
+    from oasis.cli.shapes import Call, Iterator, Json, Mapping, Params, Provider, ToolRow
     from oasis.cli.terminal import Screen
 
 
 def list_services(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the services; a star marks the one in use."""
     reply = call("service.list", {})
     lines = [_service_line(number, service) for number, service in enumerate(reply["service"], 1)]
     return screen.result(reply, lines or ["no services are set up"])
 
 
-def _service_line(number: int, service: ServiceRow) -> str:
+def _service_line(number: int, service: shapes.ServiceRow) -> str:
     mark = "*" if service["active"] else " "
     note = "" if service["ready"] else f"  not ready: {service.get('note') or 'settings are missing'}"
     return f"{number:3} {mark} {service['identifier']}  {service['name']}  {service['model']}".rstrip() + note
 
 
 def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Use another service from now on."""
     identifier = service_id(call, arguments["SERVICE"])
     screen.result(call("service.select", {"identifier": identifier}), f"{identifier} answers from now on")
     if screen.is_json or identifier == "offline":
@@ -64,12 +47,11 @@ def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print what the daemon is and what waits in it."""
     info = call("info", {})
     return screen.result(info, _status_lines(info))
 
 
-def _status_lines(info: Info) -> Iterator[str | tuple[str, str]]:
+def _status_lines(info: shapes.Info) -> Iterator[str | tuple[str, str]]:
     provider = info["provider"]
     yield f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}"
     yield f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})"
@@ -87,7 +69,6 @@ def _status_lines(info: Info) -> Iterator[str | tuple[str, str]]:
 
 
 def alias(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """List the aliases, set one, or delete one with -d."""
     name, targets = arguments["NAME"], [target for target in arguments["TARGET"].split("\n") if target]
     if arguments["-d"] and (not name or targets):
         raise UsageError("which alias is to go is not clear", "oasis alias -d NAME")
@@ -214,7 +195,6 @@ def change(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def remove(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Take a service and its key away."""
     identifier = service_id(call, arguments["SERVICE"])
     if not is_meant(screen, f"Remove the service {clean.line(identifier)} and its key?"):
         return DECLINED
@@ -222,7 +202,6 @@ def remove(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Keep the key of a service, or take it away with -d."""
     _refuse_key(arguments)
     given = arguments["SERVICE"]
     identifier = given if given in ENGINES else service_id(call, given)
@@ -240,7 +219,6 @@ def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def models(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print what models a service has, one a line."""
     identifier = _or_active(call, arguments["SERVICE"])
     reply = call("service.models", {"identifier": identifier})
     lines = []
@@ -254,7 +232,6 @@ def models(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def test(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Ask a service for a word and tell how long it took."""
     identifier = _or_active(call, arguments["SERVICE"])
     screen.progress(f"asking {identifier}")
     reply = call("service.test", {"identifier": identifier})
@@ -265,7 +242,7 @@ def test(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK if reply["ok"] else FAILED
 
 
-def _show_fault(identifier: str, reply: Trial, screen: Screen) -> None:
+def _show_fault(identifier: str, reply: shapes.Trial, screen: Screen) -> None:
     fault = reply["fault"]
     screen.failure(OasisError(f"{identifier} does not answer: {fault['message']}", fault["hint"]))
 
@@ -299,7 +276,6 @@ def _refuse_key(arguments: dict[str, str]) -> None:
 
 
 def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the sums of the months, newest first, or those of one chat."""
     if arguments["CHAT"]:
         reply = call("usage.chat", {"id": chat_id(call, arguments["CHAT"])})
     else:
@@ -310,7 +286,7 @@ def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return screen.result(reply, _usage_lines(reply))
 
 
-def _usage_lines(reply: UsageSums) -> Iterator[str | tuple[str, str]]:
+def _usage_lines(reply: shapes.UsageSums) -> Iterator[str | tuple[str, str]]:
     month = ""
     for item in reply["usage"]:
         if item.get("month", "") != month:
@@ -335,11 +311,11 @@ and come undone by themselves when you lose the way to the router. `oasis undo` 
 
 Common requests it understands by itself, without any AI model. With a model you can say anything.
 """
-_CHOICES = (
-    ("look for a model server at home", "Ollama, LM Studio, llama.cpp, vLLM; free, and nothing leaves your home"),
-    ("use a service on the internet", "needs a key; costs money by the words; what you say goes there"),
-    ("no model for now", "nothing is sent anywhere"),
-)
+_CHOICES = [
+    "look for a model server at home (Ollama, LM Studio, llama.cpp, vLLM; free, and nothing leaves your home)",
+    "use a service on the internet (needs a key; costs money by the words; what you say goes there)",
+    "no model for now (nothing is sent anywhere)",
+]
 _LOOKING = (
     "Every device that the router knows is asked on the four ports that model servers usually have. Look now? [Y/n] "
 )
@@ -355,7 +331,6 @@ Try:  oasis prompt "which devices are here?"
 
 
 def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Lead through the first hour; return the exit status."""
     if not screen.can_ask:
         raise UsageError("oasis setup asks questions and needs a terminal", "without one: oasis add, oasis select")
     screen.text(_WELCOME)
@@ -364,9 +339,7 @@ def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         screen.notice(f"first of all: {clean.line(state['unconfined'])}")
     if state["models"]:
         screen.line(clean.line(f"Set up already: {', '.join(state['models'])}; `oasis services` shows which answers."))
-    for number, (what, why) in enumerate(_CHOICES, 1):
-        screen.line(f"  {number}  {what} ({why})")
-    answer = _ask_number(screen, len(_CHOICES), "Your choice [3]: ", 3)
+    answer = _ask_number(_CHOICES, "Your choice [3]: ", 3, screen)
     if answer is None:
         return CANCELLED
     identifier = ""
@@ -379,17 +352,19 @@ def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _ask_number(screen: Screen, most: int, question: str, usual: int) -> int | None:
-    """Return the number that a person chose, None when they left."""
+def _ask_number(rows: list[str], question: str, usual: int, screen: Screen) -> int | None:
+    """Show rows with their numbers; return the number that a person chose, None when they left."""
+    for number, row in enumerate(rows, 1):
+        screen.line(clean.line(f"  {number}  {row}"))
     while True:
         word = read_line(screen, question)
         if word is None:
             return None
         if not word:
             return usual
-        if word.isascii() and word.isdigit() and len(word) < 4 and 1 <= int(word) <= most:
+        if word.isascii() and word.isdigit() and len(word) < 4 and 1 <= int(word) <= len(rows):
             return int(word)
-        screen.line(f"a number from 1 to {most}, please")
+        screen.line(f"a number from 1 to {len(rows)}, please")
 
 
 def _at_home(call: Call, screen: Screen) -> str:
@@ -404,36 +379,27 @@ def _at_home(call: Call, screen: Screen) -> str:
         screen.line(f"None answered, of {reply['asked']} devices.")
         screen.line("A server must listen on the network, not only on its own machine: for Ollama OLLAMA_HOST=0.0.0.0.")
         return ""
-    for number, one in enumerate(found, 1):
-        models = ", ".join(one["models"][:3]) or "no model yet"
+    rows = []
+    for one in found:
         where = one["name"] or ("this machine" if one["host"] == "127.0.0.1" else one["host"])
-        screen.line(clean.line(f"  {number}  {one['profile']} on {where}: {models}"))
-    choice = _ask_number(screen, len(found), "Which one [1]: ", 1)
+        rows.append(f"{one['profile']} on {where}: {', '.join(one['models'][:3]) or 'no model yet'}")
+    choice = _ask_number(rows, "Which one [1]: ", 1, screen)
     if choice is None:
         return ""
     server = found[choice - 1]
-    model = _model(server, screen)
-    given = {"name": server["profile"], "endpoint": server["endpoint"], **({"model": model} if model else {})}
-    return call("service.add", given)["identifier"]
-
-
-def _model(server: Server, screen: Screen) -> str:
+    given = {"name": server["profile"], "endpoint": server["endpoint"]}
     models = server["models"]
-    choice: int | None = 1
-    if len(models) > 1:
-        for number, model in enumerate(models, 1):
-            screen.line(clean.line(f"  {number}  {model}"))
-        choice = _ask_number(screen, len(models), "Model [1]: ", 1)
-    return models[(choice or 1) - 1] if models else ""
+    if models:
+        number = _ask_number(models, "Model [1]: ", 1, screen) if len(models) > 1 else 1
+        given["model"] = models[(number or 1) - 1]
+    return call("service.add", given)["identifier"]
 
 
 def _online(call: Call, screen: Screen) -> str:
     """Return the identifier of a service on the internet that a person has a key for, "" for none."""
     screen.text(_ONLINE)
     known = [one for one in call("service.providers", {})["providers"] if one["key"] == "required"]
-    for number, one in enumerate(known, 1):
-        screen.line(f"  {number}  {one['name']}")
-    choice = _ask_number(screen, len(known), "Service (empty for none): ", 0)
+    choice = _ask_number([one["name"] for one in known], "Service (empty for none): ", 0, screen)
     if not choice:
         return ""
     provider = known[choice - 1]
@@ -482,7 +448,6 @@ _SUMMARY_CHARS = 60
 
 
 def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """List the tools, show one whole, or set what the owner wants of one."""
     action, name = arguments["ACTION"], arguments["NAME"]
     if action in ("", "list", "show"):
         reply = call("tool.list", {})
@@ -499,7 +464,7 @@ def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return screen.result(done, _tool_row(done["tool"]))
 
 
-def _tool_lines(reply: Tools) -> Iterator[str | tuple[str, str]]:
+def _tool_lines(reply: shapes.Tools) -> Iterator[str | tuple[str, str]]:
     source = ""
     for tool in reply["tools"]:
         if tool["source"] != source:
@@ -535,7 +500,6 @@ _STEP = "  "
 
 
 def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print where a message would go, and all that would go there."""
     params: Params = {"message": arguments["TEXT"]}
     if arguments["--chat"]:
         params["chat"] = chat_id(call, arguments["--chat"])
@@ -555,7 +519,7 @@ def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _show_request(reply: SentRequest, text: str, screen: Screen) -> None:
+def _show_request(reply: shapes.SentRequest, text: str, screen: Screen) -> None:
     service = reply["service"]
     if not reply["url"]:
         screen.line(clean.line(f"Nothing: {service['name']} answers on the router itself."))
@@ -596,7 +560,6 @@ TOPICS_ACTIONS = ("list", "show", "add", "edit", "delete")
 
 
 def topics(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """List the system messages that a chat can begin with, show, add, edit or delete one."""
     action, rest, title = arguments["ACTION"] or "list", arguments["NAME"], arguments["--title"]
     if action not in TOPICS_ACTIONS:
         raise UsageError(f"unknown word {action!r}", _TOPICS_USAGE)
@@ -647,7 +610,7 @@ def _list_topics(call: Call, screen: Screen) -> int:
     return screen.result(reply, lines)
 
 
-def _topic(call: Call, key: str) -> Topic:
+def _topic(call: Call, key: str) -> shapes.Topic:
     for topic in call("topic.list", {})["topics"]:
         if topic["key"] == key:
             return topic

@@ -23,20 +23,9 @@ from oasis.errors import OasisError, SchemaError, StoreError, UnprovedError, Usa
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.cli import shapes
     from oasis.cli.cards import Card
-    from oasis.cli.shapes import (
-        Any,
-        Audited,
-        AuditLine,
-        Call,
-        Change,
-        ChangeParams,
-        Iterator,
-        OneChange,
-        Params,
-        PendingChange,
-        PlanCard,
-    )
+    from oasis.cli.shapes import Any, Call, Change, ChangeParams, Iterator, Params, PlanCard
     from oasis.cli.terminal import Screen
 
 
@@ -70,7 +59,6 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Decline a plan."""
     params: Params = {"plan": arguments["PLAN"]}
     if arguments["REASON"]:
         params["reason"] = arguments["REASON"]
@@ -134,7 +122,6 @@ def apply(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def force(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Propose what a run was refused, and follow it."""
     started = call("plan.force", {"refused": arguments["REFUSED"]})
     return follow(call, started, screen, waits=not arguments["--no-wait"])
 
@@ -167,7 +154,6 @@ PUT_BACK_S = 30  # restoring files takes an instant, reading back that services 
 
 
 def list_changes(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the changes, newest first, or one whole."""
     if arguments["CHANGE"]:
         found = _call_or_read(call, "change.load", {"change": arguments["CHANGE"]}, screen)
         return screen.result(found, () if screen.is_json else cards.whole_change(found["change"]))
@@ -193,12 +179,11 @@ def _call_or_read(call: Call, method: str, params: ChangeParams, screen: Screen)
 
 
 def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the change that waits to be kept."""
     reply = call("change.pending", {})
     return screen.result(reply, _pending_lines(reply))
 
 
-def _pending_lines(reply: PendingChange) -> Iterator[str | tuple[str, str]]:
+def _pending_lines(reply: shapes.PendingChange) -> Iterator[str | tuple[str, str]]:
     if reply["change"] is None:
         yield "no change waits to be kept"
     else:
@@ -208,7 +193,6 @@ def _pending_lines(reply: PendingChange) -> Iterator[str | tuple[str, str]]:
 
 
 def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Keep the waiting change."""
     params: Params = {"change": arguments["CHANGE"] or _pending_id(call)}
     if arguments["--unproved"]:
         params["unproved"] = True
@@ -217,7 +201,6 @@ def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def extend(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Give the waiting change more time."""
     params: Params = {"change": arguments["CHANGE"] or _pending_id(call)}
     if arguments["--seconds"]:
         if not (arguments["--seconds"].isascii() and arguments["--seconds"].isdigit()):
@@ -228,13 +211,11 @@ def extend(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def rollback(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Put the waiting change back now."""
     change = _show_change(call("change.rollback", {"change": arguments["CHANGE"] or _pending_id(call)}), screen)
     return {"rolled_back": OK, "rollback_failed": 9}.get(change["state"], FAILED)
 
 
 def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Undo a change by another change, and follow it."""
     params: Params = {"change": arguments["CHANGE"]} if arguments["CHANGE"] else {}
     if arguments["--skip-conflicts"]:
         params["skip_conflicts"] = True
@@ -296,7 +277,7 @@ def _pending_id(call: Call) -> str:
     return waiting["id"]
 
 
-def _show_change(reply: OneChange, screen: Screen) -> Change:
+def _show_change(reply: shapes.OneChange, screen: Screen) -> Change:
     screen.result(reply, cards.change_card(reply["change"]))
     return reply["change"]
 
@@ -346,7 +327,6 @@ def _body() -> Params:
 
 
 def show_audit(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the decisions, or follow their chain."""
     if arguments["--verify"]:
         verdict = call("audit.verify", {})
         screen.result(verdict, _verdict_lines(verdict))
@@ -355,7 +335,7 @@ def show_audit(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return screen.result(reply, [(_audit_line(line), "") for line in reply["lines"]] or ["no decisions yet"])
 
 
-def _audit_line(line: AuditLine) -> str:
+def _audit_line(line: shapes.AuditLine) -> str:
     tool = [line["tool"]] if line.get("tool") else []
     where = ", ".join([*line.get("packages", []), *line.get("services", []), *tool])
     forced = f"  forced: {', '.join(line['forces'])}" if line.get("forces") else ""
@@ -364,7 +344,7 @@ def _audit_line(line: AuditLine) -> str:
     return made.rstrip() + forced
 
 
-def _verdict_lines(verdict: Audited) -> Iterator[str]:
+def _verdict_lines(verdict: shapes.Audited) -> Iterator[str]:
     yield f"{verdict['lines']} lines fit together"
     if verdict.get("gone"):
         yield f"{verdict['gone']} older lines were rotated out, as the log says"

@@ -20,30 +20,8 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.cards import Card
-    from oasis.cli.shapes import (
-        Call,
-        Change,
-        ChangeEvent,
-        Decision,
-        EndEvent,
-        ErrorEvent,
-        GoalEnding,
-        Mapping,
-        MessageEvent,
-        Params,
-        PlanCard,
-        PlanEvent,
-        RefusalEvent,
-        RunParams,
-        Sequence,
-        Started,
-        TextEvent,
-        TitleEvent,
-        ToolEvent,
-        ToolUseEvent,
-        TrimmedEvent,
-    )
+    from oasis.cli import shapes
+    from oasis.cli.shapes import Call, Change, Mapping, Params, PlanCard, RunParams, Sequence, Started
     from oasis.cli.terminal import Screen
 
 POLL_MS = 15000
@@ -59,7 +37,6 @@ _STATUS_OF_CHANGE = {"applied": OK, "confirmed": OK, "rolled_back": ROLLED_BACK,
 
 
 def prompt(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Ask one question and show the answer."""
     text = arguments["TEXT"]
     if text == "-":
         text = read_text()
@@ -145,7 +122,7 @@ class Turn:
         self._has_failed = False  # the last tool that was called
         self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
         self.message = ""  # the newest message that the run stored
-        self.ending: GoalEnding | None = None  # of a goal in agent mode
+        self.ending: shapes.GoalEnding | None = None  # of a goal in agent mode
         self.missing: list[str] = []  # what the owner would have to force for what was refused
 
     def follow(self, waits: bool) -> int:
@@ -165,7 +142,6 @@ class Turn:
                     return WAITING
 
     def cancel(self) -> int:
-        """Cancel the run and show how it ended."""
         self._asks = False
         self.cancel_run()
         while self._state not in _ENDED and self._poll(LAST_POLL_MS):
@@ -193,51 +169,51 @@ class Turn:
                 handler(event)
         return reply["events"]
 
-    def _on_delta(self, event: TextEvent) -> None:
+    def _on_delta(self, event: shapes.TextEvent) -> None:
         self._answer += event["text"]
         self._say(event["text"])
 
-    def _on_reset(self, event: TextEvent) -> None:
+    def _on_reset(self, event: shapes.TextEvent) -> None:
         """Show what is missing of the whole text, or all of it when it is another one."""
         whole = event["text"]
         if whole.startswith(self._answer):
             self._say(whole[len(self._answer) :])
         else:
-            self._break()
+            self._screen.fresh_line()
             self._say(whole)
         self._answer = whole
 
-    def _on_message(self, event: MessageEvent) -> None:
+    def _on_message(self, event: shapes.MessageEvent) -> None:
         self._answer = ""
         self.message = event.get("id") or self.message
-        self._break()
+        self._screen.fresh_line()
 
-    def _on_tool_use(self, event: ToolUseEvent) -> None:
-        self._break()
+    def _on_tool_use(self, event: shapes.ToolUseEvent) -> None:
+        self._screen.fresh_line()
         self._screen.progress(cards.tool_line(event["name"], event["input"])[:TOOL_TEXT])
 
-    def _on_tool_result(self, event: ToolEvent) -> None:
+    def _on_tool_result(self, event: shapes.ToolEvent) -> None:
         self._has_failed = bool(event.get("is_error"))
         if event.get("is_error"):
             self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
 
-    def _on_tool_progress(self, event: ToolEvent) -> None:
+    def _on_tool_progress(self, event: shapes.ToolEvent) -> None:
         self._screen.progress(f"[{event['name']}: {event['text']}"[:TOOL_TEXT] + "]")
 
-    def _on_plan(self, event: PlanEvent) -> None:
+    def _on_plan(self, event: shapes.PlanEvent) -> None:
         plan = event["plan"]
         waits = plan["needs_approval"]
         self._plan = plan if waits else None
         self._unmade = "" if plan.get("call") else plan["id"]
-        self._show(cards.plan_card(plan, with_hash=waits and not self._asks))
+        self._screen.card(cards.plan_card(plan, with_hash=waits and not self._asks))
         if waits and not self._asks:
             self._screen.notice(f"waiting for approval: oasis approve {word_option(plan)}{plan['id']} {plan['hash']}")
 
-    def _on_refused(self, event: RefusalEvent) -> None:
-        self._break()
-        self._show(cards.refused_card(event))
+    def _on_refused(self, event: shapes.RefusalEvent) -> None:
+        self._screen.fresh_line()
+        self._screen.card(cards.refused_card(event))
 
-    def _on_approval(self, event: Decision) -> None:
+    def _on_approval(self, event: shapes.Decision) -> None:
         if self._plan and self._plan["id"] == event["plan"]:
             self._plan = None
         if event["decision"] not in ("approved", "automatic"):
@@ -246,7 +222,7 @@ class Turn:
             self._status = DECLINED
             self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}")
 
-    def _on_change(self, event: ChangeEvent) -> None:
+    def _on_change(self, event: shapes.ChangeEvent) -> None:
         change = event["change"]
         is_known = bool(self._change and change["id"] == self._change["id"])  # more time, or a proof
         self._see(change)
@@ -258,36 +234,36 @@ class Turn:
 
         change, self._unkept = self._unkept, None
         if change and self._change and change["id"] == self._change["id"] and self._change["state"] == "applied":
-            self._break()
+            self._screen.fresh_line()
             self._see(ask_to_keep(self._call, change, self._screen))
 
-    def _on_error(self, event: ErrorEvent) -> None:
+    def _on_error(self, event: shapes.ErrorEvent) -> None:
         error = error_of(event["error"])
         self.missing = list(event["error"].get("force", []))
         self._error_status = error.exit_status
         if not self._screen.is_json:
             self._screen.failure(error)
 
-    def _on_note(self, event: TextEvent) -> None:
+    def _on_note(self, event: shapes.TextEvent) -> None:
         for line in event["text"].split("\n"):
             self._screen.notice(line)
 
-    def _on_trimmed(self, event: TrimmedEvent) -> None:
+    def _on_trimmed(self, event: shapes.TrimmedEvent) -> None:
         count = event["messages"]
         what = "the oldest message" if count == 1 else f"the {count} oldest messages"
         tokens = f" (about {event['tokens']} tokens)" if event.get("tokens") else ""
         self._screen.notice(f"{what} of this thread{tokens} did not fit and went unseen by the model")
 
-    def _on_agent(self, event: GoalEnding) -> None:
+    def _on_agent(self, event: shapes.GoalEnding) -> None:
         self.ending = {
             "state": event["state"], "message": event["message"], "turns": event["turns"], "tools": event["tools"],
         }  # fmt: skip
 
-    def _on_title(self, event: TitleEvent) -> None:
-        self._break()
+    def _on_title(self, event: shapes.TitleEvent) -> None:
+        self._screen.fresh_line()
         self._screen.progress(f"Title: {event['title']}  ID: {event['chat']}")
 
-    def _on_end(self, event: EndEvent) -> None:
+    def _on_end(self, event: shapes.EndEvent) -> None:
         self._is_over = True
         self._state = event["state"]
 
@@ -300,7 +276,7 @@ class Turn:
         self._change = change
         self._unmade = ""
         self._status = _STATUS_OF_CHANGE[change["state"]]
-        self._show(cards.change_card(change))
+        self._screen.card(cards.change_card(change))
 
     def _ask_approval(self, plan: PlanCard) -> None:
         from oasis.cli.plans import ask_approval
@@ -312,7 +288,7 @@ class Turn:
         self._plan = None  # asked once; what came of it is the run's next event
 
     def _end(self) -> int:
-        self._break()
+        self._screen.fresh_line()
         self._tell_unkept()
         if self._state == "cancelled":
             self._screen.notice("cancelled")
@@ -331,20 +307,11 @@ class Turn:
         if not self._screen.is_json:
             self._screen.text(text)
 
-    def _break(self) -> None:
-        if not self._screen.is_json:
-            self._screen.fresh_line()
-
-    def _show(self, card: Card) -> None:
-        if not self._screen.is_json:
-            self._screen.card(card)
-
 
 STATUSES = {"DONE": 0, "NEED_INPUT": 20, "NEED_CONFIRMATION": 21, "STUCK": 1, "FAILED": 2}
 
 
 def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Start a goal, follow it, and tell how it ended."""
     goal, turns = _goal(arguments["GOAL"], arguments["-t"])
     asked: Params = {"goal": checked(goal)}
     asked.update({name: arguments["--" + name] for name in ("service", "chat") if arguments["--" + name]})

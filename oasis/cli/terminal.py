@@ -115,8 +115,8 @@ class Screen:
         return error.exit_status
 
     def card(self, lines: Lines) -> None:
-        """Print lines: a text is shown as one line, a (text, look) as it is but for its hidden characters."""
-        for line in lines:
+        """Print lines for people: a text is shown as one line, a (text, look) as it is but for hidden characters."""
+        for line in () if self.is_json else lines:
             if isinstance(line, str):
                 self.line(clean.line(line))
             else:
@@ -126,8 +126,7 @@ class Screen:
         """Print a method's reply, as JSON or in lines for people (see `card`); return the exit status of success."""
         if self.is_json:
             self.json(reply)
-        else:
-            self.card([lines] if isinstance(lines, str) else lines)
+        self.card([lines] if isinstance(lines, str) else lines)
         return 0
 
     def question(self, text: str) -> None:

@@ -82,7 +82,6 @@ class Settings:
         return [*(self._layers.sections if self._layers else []), *self.uci_sections()]
 
     def uci_sections(self) -> list[model.Section]:
-        """Return the sections that are in UCI."""
         data = self._config.read()
         return list(model.parse(data, PACKAGE).sections) if data else []
 
@@ -92,14 +91,12 @@ class Settings:
         return over.path if over and any(one is section for one in over.sections) else ""
 
     def chat_folder(self) -> str:
-        """Return where chats are kept."""
         path = self.main().get("chat_path", "/etc/oasis/chats")
         if not path.startswith("/") or ".." in path.split("/"):
             raise SettingsError("oasis.main.chat_path is %r" % path, "an absolute path, without ..")
         return self._root.path(path)
 
     def number(self, option: str, default: int) -> int:
-        """Return a whole number of the section `main`."""
         text = self.main().get(option, str(default))
         if not (text.isascii() and text.isdigit()):
             raise SettingsError("oasis.main.%s is %r" % (option, text), "a whole number")
@@ -120,9 +117,19 @@ class Settings:
         """Return what a service can be of, by the profile's name; see providers/profiles.json."""
         return providers.profiles()
 
-    def services(self) -> list[Service]:
-        """Return the model services, the active one first."""
-        return [item for item, _ in self._offered()]
+    def services(self, name: str = "", model: str = "") -> list[Service]:
+        """Return the model services, the active one first; one of them with another model than its own."""
+        sections = [section for section in self.sections() if section.type == "service"]
+        known, keys = providers.profiles() if sections else {}, self._all_keys()
+        found = [service(section, known, keys) for section in sections]
+        for number, section in enumerate(sections):
+            if model and found[number]["identifier"] == name:
+                found[number] = service(section, known, keys, model)
+        if not any(item["identifier"] == OFFLINE for item in found):
+            found.append({**OFFLINE_SERVICE})
+        for number, item in enumerate(found):
+            item["active"] = number == 0
+        return found
 
     def urls(self) -> list[str]:
         """Return the addresses that workers connect to: of services, their proxies, and MCP servers."""
@@ -131,20 +138,6 @@ class Settings:
         servers = [section for section in self.sections() if section.type.endswith("mcp_server")]
         urls += [str(one.options.get("url") or one.options.get("server_url") or "") for one in servers]
         return [url for url in urls if url]
-
-    def _offered(self) -> list[tuple[Service, Callable[[str], Service]]]:
-        """Return the services, each with what gives it with another model."""
-        sections = [section for section in self.sections() if section.type == "service"]
-        known, keys = providers.profiles() if sections else {}, self._all_keys()
-        readers: list[Callable[[str], Service]] = [
-            lambda model, section=section: service(section, known, keys, model) for section in sections
-        ]
-        found = [(read(""), read) for read in readers]
-        if not any(item["identifier"] == OFFLINE for item, _ in found):
-            found.append(({**OFFLINE_SERVICE}, lambda model: {**OFFLINE_SERVICE}))
-        for number, (item, _) in enumerate(found):
-            item["active"] = number == 0
-        return found
 
     def service(self, wanted: str = "") -> Service:
         """Return one service by its identifier or alias, the active one without any.
@@ -159,8 +152,7 @@ class Settings:
         Without any: the active one, then those that the alias `chat` names to stand in for it.
         Raises: SettingsError when there is nothing of that name, or nothing of it can be used.
         """
-        offered = self._offered()
-        identifiers = [item["identifier"] for item, _ in offered]
+        identifiers = [item["identifier"] for item in self.services()]
         aliases = self.aliases()
         if not wanted:
             targets = [identifiers[0], *[name for name in aliases.get(STAND_INS, []) if name != identifiers[0]]]
@@ -170,12 +162,18 @@ class Settings:
             targets = [wanted]
         else:
             raise SettingsError("there is no service %r" % wanted, "list them with: oasis services")
-        found = [_meant(target, offered) for target in targets]
+        found = [self._meant(target) for target in targets]
         usable = [item for item in found if item["ready"]]
         if not usable:
             lacks = "; ".join("service %s cannot be used: %s" % (i["name"], i["note"]) for i in found)
             raise SettingsError(lacks, "mend it (oasis key, oasis change), or let another one answer: oasis select")
         return usable
+
+    def _meant(self, target: str) -> Service:
+        """Return the service that a target names; one that is not there cannot be used, which stops no other."""
+        name, _, model = target.partition("/")
+        none: Service = {**OFFLINE_SERVICE, "name": name, "ready": False, "note": "there is none of that name"}
+        return next((item for item in self.services(name, model) if item["identifier"] == name), none)
 
     def aliases(self) -> dict[str, list[str]]:
         """Return the aliases: name -> what it stands for, service or service/model, in the order to try them."""
@@ -253,15 +251,6 @@ def write(cursor: Cursor, steps: Sequence[Step]) -> None:
         cursor.revert(PACKAGE)
     cursor.stage([{"package": PACKAGE, **step} for step in steps])
     cursor.commit(PACKAGE)
-
-
-def _meant(target: str, offered: list[tuple[Service, Callable[[str], Service]]]) -> Service:
-    """Return the service that a target names; one that is not there cannot be used, which stops no other."""
-    name, _, model = target.partition("/")
-    for item, of_model in offered:
-        if item["identifier"] == name:
-            return {**of_model(model), "active": item["active"]} if model else item
-    return {**OFFLINE_SERVICE, "name": name, "ready": False, "note": "there is none of that name"}
 
 
 # Sections: a model service in our options or in those of upstream, an alias
@@ -346,7 +335,6 @@ def _texts(section: model.Section, problems: list[str]) -> dict[str, str]:
 
 
 def _place(texts: dict[str, str], known: Profiles, problems: list[str]) -> tuple[str, str]:
-    """Return the profile and the address of a service."""
     name = texts.get("name", "")
     profile = profile_of(name, known)
     if not profile:
@@ -448,7 +436,6 @@ _REQUEST = {
 
 
 def _options(texts: dict[str, str], extra: object, problems: list[str]) -> Options:
-    """Return the options of a request to the service."""
     options: Options = {}
     for name, words in _REQUEST.items():
         (is_one, read), text = _KINDS[words], texts.get(name, "")
@@ -483,7 +470,6 @@ def _thinking(texts: dict[str, str], problems: list[str]) -> str | int:
 
 
 def _extra(given: object, problems: list[str]) -> dict[str, Json]:
-    """Return the body fields of a list of NAME=JSON."""
     fields: dict[str, Json] = {}
     for item in [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []:
         name, _, text = str(item).partition("=")

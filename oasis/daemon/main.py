@@ -58,7 +58,6 @@ def main(argv: list[str]) -> int:
 
 
 def _settle_messenger(daemon: Daemon) -> None:
-    """Let the messenger be as the settings want it."""
     try:
         daemon.parts.settle()
     except OasisError as error:

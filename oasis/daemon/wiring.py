@@ -13,7 +13,7 @@ import time
 
 from oasis import parts
 from oasis.agent.runs import Runs
-from oasis.api.methods import Methods, shown
+from oasis.api.methods import Methods, bug_fault, shown
 from oasis.api.parts import OptionalParts
 from oasis.change.apply.commit import Committer
 from oasis.change.apply.journal import Journal
@@ -121,7 +121,6 @@ class Daemon:
         self._peer: Peer | None = None
 
     def _wire_changes(self) -> None:
-        """Make what plans, approves, applies and undoes changes."""
         files, clock, root = self.files, self.clock, self.root
         self.policy = policy = Policy(
             self.settings.choice("approval", APPROVALS),
@@ -172,7 +171,6 @@ class Daemon:
         return self.offline.times(said, self.facts)
 
     def expiry_failed(self, record: Record, words: str) -> None:
-        """Tell the owner that a change could not end."""
         self.parts.part("notice").expiry_failed(record, words)
 
     def spoken(self, words: str, now_s: int) -> int:
@@ -200,7 +198,6 @@ class Daemon:
 
     @once
     def conversations(self) -> Conversations:
-        """Return the methods about chats."""
         from oasis.api.chat_methods import Conversations  # with the first chat that is looked at
 
         return Conversations(self)
@@ -221,7 +218,6 @@ class Daemon:
 
     @once
     def origins(self) -> Origins:
-        """Return what knows by which connection somebody came."""
         from oasis.change.origin import gather
 
         return gather(self.ubus.call, self.clock.now_s)
@@ -255,12 +251,10 @@ class Daemon:
         return is_trusted(self.root, self.files, self.clock.unix_s(), newest_unix_s)
 
     def new_id(self) -> str:
-        """Return a new id of a record."""
         with _IDS:
             return self._records.next()
 
     def cursor(self) -> Cursor:
-        """Return a new cursor on the configuration."""
         from oasis.uci.cursor import open_cursor  # with the first change: an idle daemon does without
 
         return open_cursor(
@@ -280,7 +274,6 @@ class Daemon:
 
     @once
     def book(self) -> Book:
-        """Return what manages the model services."""
         from oasis.llm.services import Book  # when services are managed, which is seldom
 
         return Book(self.settings, self.cursor, self.models, self.clock.now_s, self.chats.look)
@@ -315,7 +308,6 @@ class Daemon:
             self.runs.tell(str(plan["run"]), "applying", applying=told)
 
     def join_bus(self) -> None:
-        """Put the methods on the bus."""
         # A folder on a host: whoever wants a bus in it starts that first. A router always has one, sooner or later.
         if self.root.folder == "/" or os.path.exists(self.root.bus_socket):
             from oasis.bus.objects import front
@@ -329,7 +321,6 @@ class Daemon:
         return faults(self._peer) if self._peer is not None else []
 
     def leave_bus(self) -> None:
-        """Take the methods off the bus."""
         if self._peer is not None:
             self._peer.stop()
 
@@ -353,7 +344,6 @@ class Daemon:
         self.parts.start()
 
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
-        """Return the reply line to a request line."""
         number: object = None
         try:
             request = rpc.parse_request(line)
@@ -362,13 +352,10 @@ class Daemon:
             assert isinstance(method, str) and isinstance(params, dict)  # rpc.py saw to that
             return rpc.result(number, self.methods.call(method, dict(params), role_of(peer)))
         except OasisError as error:
-            return rpc.failure(number, rpc.FAILED, error.message, error.as_dict())
+            failed = error
         except Exception as bug:
-            import traceback
-
-            traceback.print_exc(file=sys.stderr)
-            fault = OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
-            return rpc.failure(number, rpc.FAILED, fault.message, fault.as_dict())
+            failed = bug_fault(bug)
+        return rpc.failure(number, rpc.FAILED, failed.message, failed.as_dict())
 
     def reload(self) -> None:
         """Take over settings that changed, as procd tells with SIGHUP.

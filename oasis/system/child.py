@@ -61,7 +61,6 @@ class Child:
                 _close(number)
 
     def poll(self) -> int | None:
-        """Return the exit status, None while it runs."""
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -97,7 +96,6 @@ class Child:
         self.stdin = -1
 
     def close(self) -> None:
-        """Close our ends of all pipes."""
         self.close_input()
         _close(self.stdout)
         _close(self.stderr)
@@ -177,7 +175,6 @@ def give_way() -> str:
 
 
 def limited(argv: list[str], limits: Limits) -> list[str]:
-    """Return the words that start `argv` with limits."""
     files, size_kib, addresses_kib, cpu_s, score = limits
     blocks = str(int(size_kib) * 2) if size_kib else ""
     return [_SHELL, "-c", _SCRIPT, "limits", files, blocks, addresses_kib, cpu_s, score, *argv]

@@ -54,7 +54,6 @@ def connection(local: str, local_port: str, remote: str, remote_port: str) -> Co
 
 
 def is_loopback(address: bytes) -> bool:
-    """Return whether an address never leaves the machine."""
     return address[:1] == b"\x7f" if len(address) == 4 else address == b"\0" * 15 + b"\x01"
 
 
@@ -64,7 +63,6 @@ def mirrored(one: Connection) -> Connection:
 
 
 def _table(folder: str) -> list[list[str]]:
-    """Return the lines of all connections, as words."""
     found: list[list[str]] = []
     for name in ("tcp", "tcp6"):
         try:
@@ -330,6 +328,5 @@ def peer_of(connection: _socket.socket) -> dict[str, object]:
 
 
 def has_terminal(pid: int) -> bool:
-    """Return whether a process has a controlling terminal."""
     found = _stat(pid, PROC)
     return bool(found and found[2])

@@ -18,13 +18,11 @@ _BLOCK = 64  # bytes, of both
 
 
 def sha256(data: bytes) -> str:
-    """Return the SHA-256 of `data` as 64 hex digits."""
     digest: str = _sha256(data).hexdigest()
     return digest
 
 
 def hmac_sha256(key: bytes, data: bytes) -> str:
-    """Return the HMAC-SHA256 of `data` as 64 hex digits."""
     return _hmac(_sha256, key, data).hex()
 
 

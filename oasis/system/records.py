@@ -67,14 +67,12 @@ class Records:
             return self._at(list(self._places.values()))
 
     def get(self, name: str) -> Record | None:
-        """Return the record of an id, None when there is none."""
         with self._lock:
             self._look()
             place = self._places.get(name)
             return None if place is None else self._at([place])[0]
 
     def count(self) -> int:
-        """Return how many records live."""
         with self._lock:
             self._look()
             return len(self._places)
