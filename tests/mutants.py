@@ -1535,9 +1535,9 @@ MUTANTS = (
     (
         "configuration: what is no file holds nothing up",
         FILES,
-        "    if os.stat(path).st_mode & _KIND == _FILE:\n"
+        "    if stat.S_ISREG(os.stat(path).st_mode):\n"
         "        number = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)\n"
-        "        if os.fstat(number).st_mode & _KIND == _FILE:\n",
+        "        if stat.S_ISREG(os.fstat(number).st_mode):\n",
         "    if True:\n        number = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)\n        if True:\n",
         ("tests/system/test_files.py",),
     ),
