@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Role
     from oasis.tools.shapes import Arguments
 
-# One packet to each port, and a question to who answers: see worker/finding.py.
+# One packet to each port, and a question to who answers: see worker/web.py.
 _OPTIONS = {"idle_s": 60, "retries": 0}
 _HERE = "127.0.0.1"
 PART_BYTES = 96 * 1024  # as base64 below what a reply of the bus may hold

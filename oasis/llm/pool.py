@@ -3,36 +3,43 @@
 Blocking calls for plain threads. A worker serves one request at a time; when all are busy, requests wait in line
 (urgent ones first). A worker that breaks the protocol, dies or stays silent is killed, and its request ends as an
 error event; others are not touched. An idle worker stays warm for `idle_s`, for the service that it has served: it may
-be captured by then, and knows that one's key only. What a worker started is ended with the request that it was for
-(process.py). Never holds a key longer than a request.
+be captured by then, and knows that one's key only. What a worker started is ended with the request that it was for.
+Never holds a key longer than a request.
 """
 
 from __future__ import annotations
 
 import os
 import pwd
+import select
+import signal
 import sys
 import threading
 import time
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError
-from oasis.llm.process import MARK, STOP_S, TICK_MS, Process, sweep
-from oasis.llm.workers import OF_MODELS, Requests
+from oasis.llm.workers import OF_MODELS, TICK_MS, Requests
 from oasis.system import confinement
+from oasis.system.child import MODEL, Child
 from oasis.system.digest import sha256
 from oasis.worker import lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from oasis.llm.workers import Cancelled, Event, OnEvent
+    from oasis.llm.workers import Cancelled, OnEvent, Plain
+    from oasis.providers.shapes import Event
+    from oasis.worker.shapes import Request
 
 ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 # What a worker may use up without a word on top of its own timeouts: start, DNS, two waits of 60 s before retries.
 PATIENCE_S = 180.0
+READ_BYTES = 65536
+STDERR_BYTES = 4096  # the end of a traceback says what happened
+STOP_S = 2.0
 
 
 def default_argv(python: str = sys.executable, user: str = "") -> list[str]:
@@ -62,16 +69,19 @@ class Pool(Requests):
         max_workers: int = 2,
         idle_s: float = 60.0,
         is_fenced: bool = False,
-        tick_ms: int = 0,
+        tick_ms: int = TICK_MS,
         user: str = "",
     ):
         self._argv = argv
-        self._tick_ms = tick_ms or TICK_MS
+        self._tick_ms = tick_ms
         self._prepare = prepare
         self._is_fenced = is_fenced
         self._mark = f"{MARK}={os.urandom(12).hex()}"
         self._env = {**(ENV if env is None else env), MARK: self._mark.partition("=")[2]}
-        self._uid = _uid(user)
+        try:
+            self._uid = pwd.getpwnam(user).pw_uid if user else None
+        except KeyError:
+            self._uid = None
         self._salt = os.urandom(16).hex()
         self._max_workers = max_workers
         self._idle_s = idle_s
@@ -99,7 +109,7 @@ class Pool(Requests):
             serving = list(self._serving)
             self._changed.notify_all()
         for process in serving:
-            process.end_now()
+            _signal(process.pid, signal.SIGKILL)  # the thread that listens to it sees the end of its lines
         for _, _, process in warm:
             process.stop()
         if self._numbers and not was_closed:
@@ -112,10 +122,10 @@ class Pool(Requests):
 
     # One request
 
-    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        job = _Job(request, on_event, cancelled)
+    def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+        job = _Job(request, on_event, cancelled)  # type: ignore[arg-type]
         if not self._take_seat(job, urgent):
-            on_event(_CLOSED if self._is_closed else _CANCELLED)
+            job.on_event(_CLOSED if self._is_closed else _CANCELLED)
             return
         try:
             ending = self._ending(job)
@@ -125,7 +135,7 @@ class Pool(Requests):
             ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
         finally:
             self._leave_seat(job)
-        on_event(ending)
+        job.on_event(ending)
 
     def _ending(self, job: _Job) -> Event:
         """Have the request answered and return its ending.
@@ -133,52 +143,46 @@ class Pool(Requests):
         Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError, and
         what `prepare` raises.
         """
-        data = jsonl.line({**self._told_of_walls(job.request), "id": job.number})
+        request, options = job.request, job.options
+        if self._is_fenced and not confinement.lets(request.get("base_url") or ""):
+            options = {**options, "walled": True}  # its service, should it be on the router, is behind the rules
+        data = jsonl.line({**request, "options": options, "id": job.number})
         if len(data) > lines.REQUEST_BYTES:
             raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
         self._prepare()
-        job.service = self._service_of(job.request)
-        job.process = self._process(job.service)
-        try:
-            ending = self._serve(job, job.process, data)
-        except _NeverSpokeError:
-            job.process.stop(0)
+        # What tells one service from another, without a key that could be read from it. Operations with models share a
+        # worker, every other one has its own.
+        op, address = request.get("op"), (request.get(name) for name in ("profile", "vendor", "base_url", "key"))
+        parts = ["llm" if op in OF_MODELS else op, *map(str, address), options.get("proxy"), options.get("proxy_auth")]
+        job.service = sha256(jsonl.line([self._salt, *parts]))
+        job.process = self._warm_one(job.service)
+        ending = self._serve(job, job.process, data, True) if job.process else None
+        if job.process is None or ending is None:
+            if job.process is not None:
+                job.process.stop(0)
             job.process = Process(self._argv, self._env)
-            ending = self._serve(job, job.process, data)
-        job.process.is_used = True
+            ending = self._serve(job, job.process, data, False)
+        assert ending is not None
         job.is_healthy = ending is not _CANCELLED and not job.process.has_rest()
         return ending
 
-    def _serve(self, job: _Job, process: Process, data: bytes) -> Event:
+    def _serve(self, job: _Job, process: Process, data: bytes, is_warm: bool) -> Event | None:
         """Have one worker answer; while it does, the end of the daemon may kill it."""
         with self._changed:
             if self._is_closed:
                 return _CLOSED
             self._serving.add(process)
         try:
-            return self._converse(job, process, data)
+            return self._converse(job, process, data, is_warm)
         finally:
             with self._changed:
                 self._serving.discard(process)
 
-    def _service_of(self, request: Event) -> str:
-        """Return what tells one service from another, without a key that could be read from it."""
-        options = request.get("options")
-        known = options if isinstance(options, dict) else {}
-        op = str(request.get("op"))
-        parts = ["llm" if op in OF_MODELS else op, *(str(request.get(name)) for name in _OF_SERVICE)]
-        return sha256(jsonl.line([self._salt, *parts, str(known.get("proxy")), str(known.get("proxy_auth"))]))
+    def _converse(self, job: _Job, process: Process, data: bytes, is_warm: bool) -> Event | None:
+        """Pass on the events of one request; return its ending without passing it on.
 
-    def _told_of_walls(self, request: Event) -> Event:
-        """Return a request that says when its service, should it be on the router, is behind the rules."""
-        options = request.get("options")
-        known = options if isinstance(options, dict) else {}
-        if not self._is_fenced or confinement.lets(str(request.get("base_url") or "")):
-            return request
-        return {**request, "options": {**known, "walled": True}}
-
-    def _converse(self, job: _Job, process: Process, data: bytes) -> Event:
-        """Pass on the events of one request; return its ending without passing it on."""
+        None for a warm worker that ended before it took the request: nothing is lost, a new one can have it.
+        """
         total, heard_s = 0, self._now_s()
         for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
             if job.is_cancelled():
@@ -196,9 +200,13 @@ class Pool(Requests):
             if event["type"] in lines.ENDINGS:
                 return event
             job.on_event(event)
-        if process.is_used and total == 0:
-            raise _NeverSpokeError("a warm worker ended before it took the request")
-        raise PeerError(*_obituary(process, str(job.request.get("key") or "")))
+        if is_warm and total == 0:
+            return None
+        status = process.exit_status()
+        words = process.last_words(job.request.get("key") or "").strip().split("\n")[-1][:300]
+        reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
+        hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
+        raise PeerError(f"the worker ended in the middle of a request ({reason}){words and ': '}{words}", hint)
 
     # Seats
 
@@ -219,17 +227,16 @@ class Pool(Requests):
             self._changed.notify_all()
             return False
 
-    def _process(self, service: str) -> Process:
-        """Return a warm worker of a service that still lives, else a new one, in the place of another's."""
+    def _warm_one(self, service: str) -> Process | None:
+        """Return a warm worker of a service that still lives; where there is none, make room for a new one."""
         while True:
             with self._changed:
                 mine = [one for one in self._warm if one[1] == service]
                 is_full = self._busy + len(self._warm) > self._max_workers
                 chosen = mine[-1] if mine else self._warm[0] if self._warm and is_full else None
-                if chosen is not None:
-                    self._warm.remove(chosen)
-            if chosen is None:
-                return Process(self._argv, self._env)
+                if chosen is None:
+                    return None
+                self._warm.remove(chosen)
             process = chosen[2]
             if mine and process.is_alive() and not process.has_rest():
                 return process
@@ -249,17 +256,12 @@ class Pool(Requests):
             keep = job.is_healthy and not self._is_closed and self._idle_s > 0
             if process is not None and keep:
                 self._warm.append((self._now_s() + self._idle_s, job.service, process))
-                self._start_janitor()
+                if not self._has_janitor:
+                    self._has_janitor = True
+                    threading.Thread(target=self._reap, name="worker-janitor", daemon=True).start()
             self._changed.notify_all()
         if process is not None and job.is_healthy and not keep:
             process.stop()
-
-    # Idle workers
-
-    def _start_janitor(self) -> None:
-        if not self._has_janitor:
-            self._has_janitor = True
-            threading.Thread(target=self._reap, name="worker-janitor", daemon=True).start()
 
     def _reap(self) -> None:
         """End workers whose time is over; runs as long as there are idle ones."""
@@ -280,31 +282,20 @@ class Pool(Requests):
 class _Job:
     """One request on its way through the pool."""
 
-    def __init__(self, request: Event, on_event: OnEvent, cancelled: Cancelled):
+    def __init__(self, request: Request, on_event: Callable[[Event], None], cancelled: Cancelled):
         self.request = request
+        self.options = options = request.get("options") or {}
         self.on_event = on_event
-        self.is_cancelled = _as_callable(cancelled)
-        self.silence_s = _silence_s(request)
+        self.is_cancelled: Callable[[], bool] = lambda: False
+        if cancelled is not None:
+            self.is_cancelled = cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled
+        once_s = (options.get("idle_s") or 600) + (options.get("connect_s") or 10)
+        self.silence_s = float(once_s * (options.get("retries", 2) + 1) + PATIENCE_S)
         self.number = 0
         self.process: Process | None = None
         self.service = ""
         self.is_healthy = False
         self.grace_s = 0.0  # a worker that broke the protocol gets no time to end by itself
-
-
-# What a request is addressed to; operations with models share a worker, every other one has its own.
-_OF_SERVICE = ("profile", "vendor", "base_url", "key")
-
-
-def _uid(user: str) -> int | None:
-    try:
-        return pwd.getpwnam(user).pw_uid if user else None
-    except KeyError:
-        return None
-
-
-class _NeverSpokeError(Exception):
-    """A warm worker was ending when it was handed a request: nothing is lost, a new one can have it."""
 
 
 def _error(code: str, message: str, hint: str) -> Event:
@@ -316,22 +307,182 @@ _CANCELLED = _error("cancelled", "the request was cancelled", "")
 _CLOSED = _error("cancelled", "oasis is stopping", "")
 
 
-def _obituary(process: Process, key: str) -> tuple[str, str]:
-    status = process.exit_status()
-    words = process.last_words(key).strip().split("\n")[-1][:300]
-    reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
-    hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
-    return f"the worker ended in the middle of a request ({reason}){': ' + words if words else ''}", hint
+# One worker process
+
+# The workers of all pools of this daemon. Held while one is started: a worker that is not listed yet is nobody's.
+_WORKERS: set[int] = set()
+_LISTED = threading.Lock()
 
 
-def _silence_s(request: Event) -> float:
-    given = request.get("options")
-    options = given if isinstance(given, dict) else {}
-    once_s = float(options.get("idle_s") or 600) + float(options.get("connect_s") or 10)
-    return once_s * (int(options.get("retries", 2)) + 1) + PATIENCE_S
+class Process:
+    """A running worker. All methods are for one thread at a time.
+
+    It has a process group of its own, an environment that is given whole, and no descriptor but its three pipes.
+    """
+
+    def __init__(self, argv: list[str], env: dict[str, str]):
+        with _LISTED:
+            self._child = child = Child(argv, env, MODEL, True, True)
+            _WORKERS.add(child.pid)
+        for number in (child.stdin, child.stdout, child.stderr):
+            os.set_blocking(number, False)
+        self._lines: list[bytes] = []
+        self._rest = b""
+        self._words = b""
+        self.pid = child.pid
+
+    def talk(self, data: bytes, line_bytes: int, tick_ms: int = TICK_MS) -> Iterator[bytes]:
+        """Send `data` and yield the lines that come back, b"" at least once a tick; ends when the worker does.
+
+        Raises: PeerError for a line longer than `line_bytes`.
+        """
+        unsent = memoryview(data)
+        out, words, into = self._child.stdout, self._child.stderr, self._child.stdin
+        poller = select.poll()
+        poller.register(out, select.POLLIN)
+        poller.register(words, select.POLLIN)
+        poller.register(into, select.POLLOUT)
+        while True:
+            ready = dict(poller.poll(tick_ms))
+            if into in ready:
+                try:
+                    unsent = unsent[os.write(into, unsent[:READ_BYTES]) :]
+                except BlockingIOError:
+                    pass
+                except BrokenPipeError:
+                    unsent = unsent[:0]  # it died; the end of its stdout tells
+                if not unsent:
+                    poller.unregister(into)
+            if words in ready and not self._keep_words():
+                poller.unregister(words)
+            if out in ready:
+                piece = os.read(out, READ_BYTES)
+                if not piece:
+                    return
+                *whole, self._rest = (self._rest + piece).split(b"\n")
+                if len(self._rest) > line_bytes:
+                    raise PeerError(f"the worker wrote a line longer than {line_bytes} bytes")
+                self._lines.extend(whole)
+            while self._lines:
+                yield self._lines.pop(0)
+            yield b""
+
+    def _keep_words(self) -> bool:
+        piece = os.read(self._child.stderr, READ_BYTES)
+        self._words = (self._words + piece)[-STDERR_BYTES:]
+        return bool(piece)
+
+    def has_rest(self) -> bool:
+        """Tell whether the worker said more than it was asked for."""
+        poller = select.poll()
+        poller.register(self._child.stdout, select.POLLIN)
+        return bool(self._lines or self._rest or poller.poll(0))
+
+    def is_alive(self) -> bool:
+        return self._child.poll() is None
+
+    def last_words(self, secret: str) -> str:
+        """Return the end of what the worker wrote to stderr, with `secret` masked."""
+        try:
+            while self._keep_words():
+                pass
+        except OSError:
+            pass  # nothing more for now
+        words = self._words.decode("utf-8", "replace")
+        return words.replace(secret, "…") if secret else words
+
+    def exit_status(self) -> int | None:
+        """Return the exit status, negative for a signal, None while it runs."""
+        return self._child.wait(STOP_S)
+
+    def stop(self, wait_s: float = STOP_S) -> None:
+        """End the worker: close its stdin, kill its group when it still runs after `wait_s`."""
+        self._child.close_input()
+        if self._child.wait(wait_s) is None:
+            self._child.end_group()
+        self._child.close()
+        with _LISTED:
+            _WORKERS.discard(self.pid)
 
 
-def _as_callable(cancelled: Cancelled) -> Callable[[], bool]:
-    if cancelled is None:
-        return lambda: False
-    return cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled
+# What a worker left behind: processes that left its group (fork, setsid) and outlive it
+#
+# A worker starts no process, so whatever it started is not ours. On a router the workers have a user of their own:
+# every process of that user that is no worker of a pool is ended. Where they run as the user who started the daemon,
+# the owner's own programs have the same user: there a process counts when its ancestors, its session or the mark in the
+# environment that it began with say that a worker made it. (One that leaves both family and session and overwrites its
+# environment is not found there; the page says of such a host that its workers are not confined.) Source: proc(5).
+
+MARK = "OASIS_WORKER"
+# Looks until nothing is left: what forks faster than that is stopped first, and its user's limit of processes ends it.
+_ROUNDS = 50
+
+
+def sweep(uid: int | None, leaders: set[int], mark: str) -> int:
+    """End what workers left behind; return how many processes that were.
+
+    `uid` is that of a user that the workers have for themselves, None where they share the daemon's. `leaders` are the
+    workers whose sessions and descendants count.
+    """
+    killed: set[int] = set()
+    with _LISTED:
+        for _ in range(_ROUNDS):
+            pids = _left_behind(uid, leaders, mark)
+            if not pids:
+                break
+            for number in (signal.SIGSTOP, signal.SIGKILL):  # all stand still before the first one dies
+                for pid in pids:
+                    _signal(pid, number)
+            killed.update(pids)
+    return len(killed)
+
+
+def _left_behind(uid: int | None, leaders: set[int], mark: str) -> list[int]:
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    if uid is not None:
+        pids = [pid for pid in pids if str(uid).encode() in _users(pid)]
+    made: dict[int, tuple[int, int]] = {}  # parent and session
+    for pid in pids:
+        state = _of_proc(pid, "stat").rpartition(b")")[2].split()
+        if state and state[0] not in (b"Z", b"X"):
+            made[pid] = (int(state[1]), int(state[3]))
+    others = [pid for pid in made if pid not in _WORKERS and pid != os.getpid()]
+    return [
+        pid
+        for pid in others
+        if uid is not None
+        or made[pid][1] in leaders
+        or _descends(pid, made, leaders)
+        or mark.encode() in _of_proc(pid, "environ")
+    ]
+
+
+def _users(pid: int) -> list[bytes]:
+    """Return the real, effective, saved and file user of a process."""
+    return _of_proc(pid, "status").partition(b"\nUid:")[2].partition(b"\n")[0].split()
+
+
+def _descends(pid: int, made: dict[int, tuple[int, int]], leaders: set[int]) -> bool:
+    seen: set[int] = set()
+    while pid in made and pid not in seen:
+        seen.add(pid)
+        pid = made[pid][0]
+        if pid in leaders:
+            return True
+    return False
+
+
+def _of_proc(pid: int, name: str) -> bytes:
+    """Return what the system says of a process, nothing of one that ended, or is another user's."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as handle:
+            return handle.read()
+    except OSError:
+        return b""
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass  # it ended

@@ -13,40 +13,17 @@ from oasis.config import settings as sections
 from oasis.config.settings import OFFLINE, PROXY, write
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
+from oasis.llm.usage import PRICE, amount, of_chat
 from oasis.uci import model as uci
 
 if False:  # annotations only
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
-    from oasis.llm.shapes import (
-        Alias,
-        AliasList,
-        Callable,
-        ChatUsage,
-        Done,
-        Fault,
-        Look,
-        Made,
-        Mapping,
-        Model,
-        ModelList,
-        Protocol,
-        Provider,
-        ProviderList,
-        Trial,
-        UsageList,
-        Value,
-    )
-    from oasis.llm.usage import Usage
-    from oasis.llm.workers import Cancelled, Event, OnEvent
+    from oasis.llm import shapes
+    from oasis.llm.shapes import Callable, Done, Event, Fault, Mapping, Model, Models, Trial, Value
+    from oasis.llm.workers import Plain
     from oasis.uci.cursor import Cursor
-    from oasis.uci.edit import Operation, Step
-
-    class Models(Protocol):
-        def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None: ...
-        def models(self, request: Event, cancelled: Cancelled) -> list[Event]: ...
-        def usage(self) -> Usage: ...
-
+    from oasis.uci.edit import Step
 
 # A call of LuCI's gives up after 20 s.
 TRIAL_S = 15.0
@@ -56,6 +33,11 @@ MODELS = 600
 _WORD_CHARS = 256
 TARGETS = 8
 _KEY_CHARS = 4096
+_CURRENCY_CHARS = 8
+# Of tokens in a month; libuci holds any text, a budget beyond this is none.
+_MOST_TOKENS = 10**12
+# What of a service's options tells the way to it, not what it says.
+_WAY = ("ca_file", "proxy", "idle_s")
 # Upstream's options that ours take the place of.
 _OLD = {
     "endpoint": ("{0}_endpoint", "{0}_endpoint_type", "{0}_custom_endpoint"),
@@ -71,7 +53,7 @@ class Book:
 
     def __init__(
         self, settings: Settings, cursor: Callable[[], Cursor], models: Models, now_s: Callable[[], float],
-        look: Look,
+        look: shapes.Look,
     ) -> None:  # fmt: skip
         self._settings = settings
         self._cursor = cursor
@@ -82,17 +64,17 @@ class Book:
 
     # Services
 
-    def service_providers(self) -> ProviderList:
+    def service_providers(self) -> shapes.ProviderList:
         """Return what a service can be of."""
         known = self._settings.profiles()
-        kinds: list[Provider] = [
+        kinds: list[shapes.Provider] = [
             {"profile": name, "name": entry["name"], "endpoint": entry.get("base_url", ""),
              "model": entry.get("model", ""), "key": entry.get("key", "none"), "local": bool(entry.get("local"))}
             for name, entry in known.items()
         ]  # fmt: skip
         return {"providers": kinds}
 
-    def service_add(self, name: str, key: str = "", **given: str | int) -> Made:
+    def service_add(self, name: str, key: str = "", **given: str | int) -> shapes.Made:
         """Add a service behind the others; return its identifier."""
         with self._lock:
             known = self._settings.profiles()
@@ -109,7 +91,7 @@ class Book:
                 )
             # The key first: a service is never there with the key of one that was here before.
             self._settings.set_key(identifier, _checked(key))
-            steps = [_step("add", type="service")]
+            steps: list[Step] = [{"op": "add", "type": "service"}]
             steps += [_step("set", "@service[-1]", option, value) for option, value in values.items() if value]
             self._write(steps)
             return {"identifier": identifier}
@@ -122,7 +104,7 @@ class Book:
             gone = [name for option in words for name in _replaced(option, section)]
             kept = {name: value for name, value in section.options.items() if name not in gone}
             self._judge({**kept, **words})
-            steps = [_step("delete", section.name, option) for option in gone]
+            steps: list[Step] = [_step("delete", section.name, option) for option in gone]
             for option, value in words.items():
                 if value:
                     steps.append(_step("set", section.name, option, value))
@@ -137,7 +119,7 @@ class Book:
         for section in [one for one in self._settings.sections() if one.type == "service"][:1]:
             self._own(section, "the service in use")
         if identifier == OFFLINE and not any(_named(s, OFFLINE) for s in self._settings.sections()):
-            steps = [_step("add", type="service"), _step("set", "@service[-1]", "name", OFFLINE)]
+            steps: list[Step] = [{"op": "add", "type": "service"}, _step("set", "@service[-1]", "name", OFFLINE)]
             steps += [_step("set", "@service[-1]", "identifier", OFFLINE)]
             with self._lock:
                 self._write(steps)
@@ -189,7 +171,7 @@ class Book:
         if not places:
             return []
         index = 0 if position == 0 else places[position] if position < len(places) else places[-1] + 1
-        return [{**_step("reorder", name), "index": index}]
+        return [{"op": "reorder", "section": name, "index": index}]
 
     def _judge(self, values: Mapping[str, Value]) -> None:
         """Look at a section as it will be read.
@@ -197,15 +179,15 @@ class Book:
         Raises: UsageError for a value that is none, or that a file of UCI cannot hold.
         """
         for option, value in values.items():
-            if isinstance(value, str) and (not value.isprintable() or len(value) > _WORD_CHARS):
-                raise UsageError("%s holds what no setting can" % option, "%d printable characters" % _WORD_CHARS)
+            if isinstance(value, str):
+                _printable(option, value)
         section = uci.Section("service", "new", True)
         section.options = {name: value for name, value in values.items() if value}
         item = sections.service(section, self._settings.profiles(), {})
         if item.get("is_wrong"):
             raise UsageError(str(item["note"]))
 
-    def _write(self, steps: list[Step] | list[Operation]) -> None:
+    def _write(self, steps: list[Step]) -> None:
         if steps:
             write(self._cursor(), steps)
 
@@ -220,20 +202,19 @@ class Book:
         if service["vendor"] == OFFLINE:
             return {"ok": True, "ms": 0, "model": service["model"]}
         heard: list[Event] = []
-        request = self._request(service, {"max_tokens": 16})
-        request.update(messages=[{"role": "user", "content": "Answer with the word OK."}], tools=[])
+        messages = [{"role": "user", "content": "Answer with the word OK."}]
+        request = {**self._request(service, {"max_tokens": 16}), "messages": messages, "tools": []}
         began_s = self._now_s()
-        self._models.chat(request, heard.append, lambda: self._now_s() - began_s > TRIAL_S)
-        ms = int((self._now_s() - began_s) * 1000)
-        last = heard[-1]
+        self._models.chat(request, heard.append, lambda: self._now_s() - began_s > TRIAL_S)  # type: ignore[arg-type]
+        ms, last = int((self._now_s() - began_s) * 1000), heard[-1]
         if last["type"] == "done":
-            return {"ok": True, "ms": ms, "model": str(last.get("model") or service["model"])}
+            return {"ok": True, "ms": ms, "model": last.get("model") or service["model"]}
         error = last["error"]
-        assert isinstance(error, dict)
-        fault = _late(service) if error["code"] == "cancelled" else _fault(error)
-        return {"ok": False, "ms": ms, "model": service["model"], "fault": fault}
+        fault: Fault = {"code": error["code"], "message": error["message"], "hint": error["hint"]}
+        is_late = error["code"] == "cancelled"
+        return {"ok": False, "ms": ms, "model": service["model"], "fault": _late(service) if is_late else fault}
 
-    def service_models(self, identifier: str) -> ModelList:
+    def service_models(self, identifier: str) -> shapes.ModelList:
         """Return what models a service has. Shape: {"models": [{"id", "context_tokens"?, "tools"?}], "is_cut"}."""
         service = self._usable(identifier)
         if service["vendor"] == OFFLINE:
@@ -246,7 +227,7 @@ class Book:
                 raise
             late = _late(service)
             raise ProviderError(late["message"], late["hint"])
-        known = [_model(item) for item in found if isinstance(item, dict) and item.get("id")]
+        known: list[Model] = [{**one, "id": clean.line(one["id"])[:_WORD_CHARS]} for one in found if one["id"]]
         return {"models": known[:MODELS], "is_cut": len(known) > MODELS}
 
     def _usable(self, identifier: str) -> Service:
@@ -254,55 +235,78 @@ class Book:
 
         Raises: SettingsError when it lacks more.
         """
-        offered = self._settings.services()
-        if all(item["identifier"] != identifier for item in offered):
+        item = next((one for one in self._settings.services() if one["identifier"] == identifier), None)
+        if item is None:
             raise SettingsError("there is no service %r" % identifier, "list them with: oasis services")
-        item = next(item for item in offered if item["identifier"] == identifier)
         return item if item["ready"] else self._settings.service(identifier + "/unknown")
 
-    def _request(self, service: Service, more: Mapping[str, object]) -> Event:
+    def _request(self, service: Service, more: Mapping[str, object]) -> Plain:
         given = {name: value for name, value in service["options"].items() if name in _WAY}
-        request = self._settings.request(service)
-        request["options"] = {**given, "stream": True, "retries": 0, "connect_s": _CONNECT_S, **more}
-        return request
+        options = {**given, "stream": True, "retries": 0, "connect_s": _CONNECT_S, **more}
+        return {**self._settings.request(service), "options": options}
 
     # Usage
 
-    def usage_list(self, month: str = "") -> UsageList:
+    def usage_list(self, month: str = "") -> shapes.UsageList:
         """Return what models used; see usage.py."""
         return self._models.usage().list(month)
 
-    def usage_chat(self, id: str) -> ChatUsage:
-        """Return what a chat used, as its messages tell it; shape as that of usage_list, without months."""
-        from oasis.llm.usage import of_chat
-
+    def usage_chat(self, id: str) -> shapes.ChatUsage:
+        """Return what a chat used, as its messages tell it; as usage_list, without months."""
         prices = self._models.usage().prices()
         found = self._look(id, lambda chat: of_chat(chat.entries(), prices))
         return {"usage": found, "currency": self._settings.main().get("currency", "")}
 
     def usage_limit(self, **given: str | int) -> Done:
-        """Set the budget of a month; see usage.py."""
-        from oasis.llm import usage as prices
-
+        """Set the budget of a month: budget_tokens, budget_cost and currency; 0 or an empty text takes one back."""
+        words = {name: "" if word == "0" else word for name, word in _words(given).items()}
+        if words.get("budget_tokens") and not 0 < int(words["budget_tokens"]) <= _MOST_TOKENS:
+            raise UsageError("a budget has 1 to %d tokens" % _MOST_TOKENS, "like: 2000000; empty for none")
+        if words.get("budget_cost"):
+            amount("budget_cost", words["budget_cost"])
+        _printable("currency", words.get("currency", ""), _CURRENCY_CHARS)
         with self._lock:
-            self._write(prices.budget(self._settings.main(), given))
+            present = self._settings.main()
+            steps = [_step("set", "main", name, word) for name, word in words.items() if word]
+            steps += [_step("delete", "main", name) for name, word in words.items() if not word and name in present]
+            self._write(steps)
         return {"status": "OK"}
 
-    def usage_price(self, model: str, **given: str) -> Done:
-        """Set what a model costs; see usage.py."""
-        from oasis.llm import usage as prices
-
+    def usage_price(self, **given: str) -> Done:
+        """Set what a model costs, or take it away when it costs nothing; without a service it is that of any."""
+        given = {name: text.strip() for name, text in given.items() if text.strip()}
+        for name in ("service", "model"):
+            _printable(name, given.get(name, ""))
+        if not given.get("model"):
+            raise UsageError("a price needs the name of a model", "as `oasis usage` shows it")
+        costs = [name for name in PRICE[2:] if name in given]
+        for name in costs:
+            amount(name, given[name])
+        if costs and not {"input", "output"} <= set(costs):
+            raise UsageError(
+                "a price needs what is read and what is written", "an amount like 2.50 for a million tokens"
+            )
+        whose = given.get("service", ""), given["model"]
         with self._lock:
-            self._write(prices.price(self._settings.uci_sections(), {"model": model, **given}))
+            steps = [
+                _step("delete", section.name)
+                for section in self._settings.uci_sections()
+                if section.type == "price"
+                and (section.options.get("service", ""), section.options.get("model")) == whose
+            ]
+            if costs:
+                steps.append({"op": "add", "type": "price"})
+                steps += [_step("set", "@price[-1]", name, given[name]) for name in PRICE if name in given]
+            self._write(steps)
         return {"status": "OK"}
 
     # Aliases
 
-    def alias_list(self) -> AliasList:
+    def alias_list(self) -> shapes.AliasList:
         """Return the aliases. Shape: {"alias": [{"name", "targets", "ready", "note"}], "usual": [name]}."""
         found = []
         for name, targets in self._settings.aliases().items():
-            item: Alias = {"name": name, "targets": targets, "ready": True, "note": ""}
+            item: shapes.Alias = {"name": name, "targets": targets, "ready": True, "note": ""}
             try:
                 self._settings.chain(name)
             except OasisError as error:
@@ -325,7 +329,8 @@ class Book:
             if not target.isprintable() or len(target) > _WORD_CHARS or target.endswith("/"):
                 raise UsageError("%r is no model" % target, "like: openai/gpt-5.6")
         with self._lock:
-            steps = [*self._without(name), _step("add", type="alias"), _step("set", "@alias[-1]", "name", name)]
+            steps: list[Step] = [*self._without(name), {"op": "add", "type": "alias"}]
+            steps.append(_step("set", "@alias[-1]", "name", name))
             steps += [_step("add_list", "@alias[-1]", "target", target) for target in targets]
             self._write(steps)
         return {"status": "OK"}
@@ -344,21 +349,14 @@ class Book:
         return [_step("delete", self._own(section, "alias " + name).name) for section in same]
 
 
-# What of a service's options tells the way to it, not what it says.
-_WAY = ("ca_file", "proxy", "idle_s")
+def _step(op: str, *place: str) -> Step:
+    """Return a step on a section, or its option and value."""
+    return {"op": op, **dict(zip(("section", "option", "value"), place, strict=False))}  # type: ignore[typeddict-item]
 
 
-def _step(op: str, section: str = "", option: str = "", value: str = "", type: str = "") -> Step:
-    step: Step = {"op": op}
-    if section:
-        step["section"] = section
-    if option:
-        step["option"] = option
-    if value:
-        step["value"] = value
-    if type:
-        step["type"] = type
-    return step
+def _printable(name: str, text: str, most: int = _WORD_CHARS) -> None:
+    if not text.isprintable() or len(text) > most:
+        raise UsageError("%s holds what no setting can" % name, "%d printable characters" % most)
 
 
 def _named(section: uci.Section, identifier: str) -> bool:
@@ -406,20 +404,6 @@ def _bot_token(key: str) -> str:
     return key
 
 
-def _fault(error: Mapping[str, str]) -> Fault:
-    return {"code": error.get("code", ""), "message": error.get("message", ""), "hint": error.get("hint", "")}
-
-
 def _late(service: Service) -> Fault:
     hint = "a model that is loaded first takes its time: try again" if service["is_local"] else "try again later"
     return {"code": "timeout", "message": "no answer within %d s" % TRIAL_S, "hint": hint}
-
-
-def _model(item: Event) -> Model:
-    model: Model = {"id": clean.line(str(item["id"]))[:_WORD_CHARS]}
-    context_tokens, tools = item.get("context_tokens"), item.get("tools")
-    if isinstance(context_tokens, int):
-        model["context_tokens"] = context_tokens
-    if isinstance(tools, bool):
-        model["tools"] = tools
-    return model

@@ -11,6 +11,9 @@ from typing_extensions import TypeIs as TypeIs
 
 from oasis.core.shapes import Entry as Entry
 from oasis.core.store import Chat
+from oasis.llm.usage import Usage
+from oasis.llm.workers import Cancelled, OnEvent, Plain
+from oasis.providers.shapes import Event as Event
 from oasis.providers.shapes import Failure as Failure
 from oasis.providers.shapes import Model as Model
 
@@ -23,6 +26,14 @@ class Made(TypedDict):
 
 class Done(TypedDict):
     status: Literal["OK"]
+
+class Shown(TypedDict):
+    """The HTTP request that a service would be sent, without the key."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    text: str
 
 class Provider(TypedDict):
     """What a service can be of."""
@@ -101,3 +112,10 @@ class UsageList(ChatUsage):
     prices: NotRequired[list[dict[str, Value]]]  # service, model, input, output, cached
 
 Look = Callable[[str, Callable[[Chat], list[ModelUsage]]], list[ModelUsage]]  # reads a chat by its name
+
+class Models(Protocol):
+    """Who asks the services."""
+
+    def chat(self, request: Plain, on_event: OnEvent, cancelled: Cancelled) -> None: ...
+    def models(self, request: Plain, cancelled: Cancelled) -> list[Model]: ...
+    def usage(self) -> Usage: ...

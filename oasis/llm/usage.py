@@ -16,22 +16,19 @@ import threading
 import time
 
 from oasis.core import jsonl
-from oasis.errors import OasisError, SchemaError, SettingsError, StoreError, UsageError
+from oasis.errors import OasisError, SchemaError, SettingsError, StoreError
 from oasis.llm.workers import Requests
 
 if False:  # annotations only
     from oasis.config.settings import Settings
     from oasis.llm.pool import Pool
     from oasis.llm.shapes import Budget, Callable, Entry, Iterable, Mapping, ModelUsage, TypeIs, UsageList
-    from oasis.llm.workers import Cancelled, Event, Models, OnEvent
+    from oasis.llm.workers import Cancelled, Models, OnEvent, Plain
     from oasis.system.files import Files
-    from oasis.uci.edit import Operation
-    from oasis.uci.model import Section
 
     Row = list[int]
     Months = dict[str, dict[str, dict[str, Row]]]
     Prices = dict[tuple[str, str], tuple[int, int, int]]
-    Steps = list[Operation]
 
 FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 # What a price says: whose it is, and what a million tokens cost that are read, written, or come from the cache.
@@ -75,7 +72,7 @@ class Usage:
         self._lock = threading.Lock()
         self._warned = ""  # the month for which the owner was warned that its budget is nearly spent
         self._months = self._read(scratch) or self._read(state) or {}
-        self._day = self._today()
+        self._day = unix_s() // 86400
         self._is_kept = self._read(state) == self._months
 
     def _read(self, path: str) -> Months | None:
@@ -98,40 +95,29 @@ class Usage:
             models = self._months.setdefault(self._month(), {}).setdefault(service, {})
             if model not in models and len(models) >= MODELS_PER_SERVICE:
                 model = OTHER
-            row = models.setdefault(model, [0] * (1 + len(FIELDS)))
-            row[0] += 1
-            for number, field in enumerate(FIELDS, 1):
-                row[number] = min(row[number] + _whole(spent.get(field)), _MOST)
+            _count(models.setdefault(model, [0] * (1 + len(FIELDS))), spent)
             for old in sorted(self._months)[:-KEEP_MONTHS]:
                 del self._months[old]
             self._is_kept = False
             self._write()
 
-    def _write(self) -> None:
-        """Write to RAM, and to flash when the day has changed; a failure is logged and stops no answer."""
+    def _write(self, is_last: bool = False) -> None:
+        """Write to RAM; to flash at the end, or when the day has changed. A failure is logged and stops no answer."""
+        today = self._unix_s() // 86400
         try:
-            self._files.replace(self._scratch, jsonl.line({"months": self._months}))
-            if self._day != self._today():
-                self._day = self._today()
-                self._keep()
+            if not is_last:
+                self._files.replace(self._scratch, jsonl.line({"months": self._months}))
+            if not self._is_kept and (is_last or self._day != today):
+                self._day = today
+                self._files.replace(self._state, jsonl.line({"months": self._months}))
+                self._is_kept = True
         except StoreError as error:
             print("oasisd: what models used is not written: %s" % error.message, file=sys.stderr)
-
-    def _keep(self) -> None:
-        if not self._is_kept:
-            self._files.replace(self._state, jsonl.line({"months": self._months}))
-            self._is_kept = True
 
     def close(self) -> None:
         """Put on flash what is in RAM only."""
         with self._lock:
-            try:
-                self._keep()
-            except StoreError as error:
-                print("oasisd: what models used is not written: %s" % error.message, file=sys.stderr)
-
-    def _today(self) -> int:
-        return self._unix_s() // 86400
+            self._write(is_last=True)
 
     def _month(self) -> str:
         now = time.gmtime(max(self._unix_s(), 0))
@@ -142,13 +128,7 @@ class Usage:
     # Looking
 
     def list(self, month: str = "") -> UsageList:
-        """Return the counts of all months, or of one.
-
-        Shape: {"usage": [{"month", "service", "model", "requests", "input_tokens", "output_tokens", "cached_tokens",
-        "cost"?}], "month": the present one, "currency", "budget"?: {"tokens"?, "tokens_used", "cost"?, "cost_used",
-        "percent"}, "prices": [{"service", "model", "input", "output", "cached"?}]}; costs are texts, and absent where
-        no price is known.
-        """
+        """Return the counts of all months, or of one; costs are texts, and absent where no price is known."""
         prices = self.prices()
         with self._lock:
             found = [
@@ -226,14 +206,11 @@ class Usage:
         for section in self._settings.sections():
             if section.type == "price":
                 options = {key: value for key, value in section.options.items() if isinstance(value, str)}
-                found[(options.get("service", ""), options.get("model", ""))] = self._price(section, options)
+                name = "oasis.%s." % section.name
+                first, second = (amount(name + key, options.get(key, "")) for key in ("input", "output"))
+                third = amount(name + "cached", options["cached"]) if "cached" in options else first
+                found[(options.get("service", ""), options.get("model", ""))] = first, second, third
         return found
-
-    def _price(self, section: Section, options: dict[str, str]) -> tuple[int, int, int]:
-        name = "oasis.%s." % section.name
-        first = amount(name + "input", options.get("input", ""))
-        second = amount(name + "output", options.get("output", ""))
-        return first, second, amount(name + "cached", options["cached"]) if "cached" in options else first
 
 
 def amount(name: str, text: str) -> int:
@@ -255,10 +232,7 @@ def of_chat(lines: Iterable[Entry], prices: Prices) -> list[ModelUsage]:
         spent = line.get("usage")
         if line.get("role") == "assistant" and isinstance(spent, dict):
             name = str(line.get("provider", "")), str(line.get("model", ""))
-            row = rows.setdefault(name, [0] * (1 + len(FIELDS)))
-            row[0] += 1
-            for number, field in enumerate(FIELDS, 1):
-                row[number] += _whole(spent.get(field))
+            _count(rows.setdefault(name, [0] * (1 + len(FIELDS))), spent)
     return [_item("", service, model, row, prices) for (service, model), row in sorted(rows.items())]
 
 
@@ -278,9 +252,13 @@ def _is_row(value: object) -> bool:
     )
 
 
-def _whole(value: object) -> int:
-    """Return a count as a message has it, 0 for what is none: older programs stored what a service said."""
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
+def _count(row: Row, spent: Mapping[str, object]) -> None:
+    """Add what one request used; what is no count is none: older programs stored what a service said."""
+    row[0] += 1
+    for number, field in enumerate(FIELDS, 1):
+        value = spent.get(field)
+        if type(value) is int and 0 < value <= MOST_TOKENS:
+            row[number] = min(row[number] + value, _MOST)
 
 
 def _cost(service: str, model: str, row: Row, prices: Prices) -> int | None:
@@ -292,16 +270,13 @@ def _cost(service: str, model: str, row: Row, prices: Prices) -> int | None:
 
 
 def _item(month: str, service: str, model: str, row: Row, prices: Prices) -> ModelUsage:
+    of_month: ModelUsage = {"month": month} if month else {}  # type: ignore[typeddict-item]  # a chat has none
     item: ModelUsage = {
-        "month": month, "service": service, "model": model, "requests": row[0],
+        **of_month, "service": service, "model": model, "requests": row[0],
         "input_tokens": row[1], "output_tokens": row[2], "cached_tokens": row[3],
     }  # fmt: skip
     cost = _cost(service, model, row, prices)
-    if cost is not None:
-        item["cost"] = _money(cost)
-    if not month:
-        del item["month"]  # of a chat
-    return item
+    return item if cost is None else {**item, "cost": _money(cost)}
 
 
 def _money(millionths: int) -> str:
@@ -315,72 +290,6 @@ def _told(budget: Budget) -> str:
     parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
     parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
     return ", ".join(parts)
-
-
-# The budget and the prices, as steps that write them into UCI
-
-_PACKAGE, _MAIN = "oasis", "main"
-_CURRENCY_CHARS = 8
-_WORD_CHARS = 256
-# Of tokens in a month; libuci holds any text, a budget beyond this is none.
-_MOST_TOKENS = 10**12
-
-
-def budget(present: dict[str, str], given: Mapping[str, object]) -> Steps:
-    """Return the steps that set the budget. `given`: budget_tokens, budget_cost, currency; 0 or "" takes one back.
-
-    Raises: UsageError, SettingsError for what is no budget.
-    """
-    words = {name: "" if value in (0, "", "0") else str(value).strip() for name, value in given.items()}
-    if words.get("budget_tokens") and not 0 < int(words["budget_tokens"]) <= _MOST_TOKENS:
-        raise UsageError("a budget has 1 to %d tokens" % _MOST_TOKENS, "like: 2000000; empty for none")
-    if words.get("budget_cost"):
-        amount("budget_cost", words["budget_cost"])
-    _printable("currency", words.get("currency", ""), _CURRENCY_CHARS)
-    steps: Steps = []
-    for name, word in words.items():
-        if word:
-            steps.append({"op": "set", "package": _PACKAGE, "section": _MAIN, "option": name, "value": word})
-        elif name in present:
-            steps.append({"op": "delete", "package": _PACKAGE, "section": _MAIN, "option": name})
-    return steps
-
-
-def price(sections: Iterable[Section], given: dict[str, str]) -> Steps:
-    """Return the steps that set the price of a model, or take it away when it costs nothing.
-
-    `given`: the keys of PRICE; service "" is any. Raises: as budget().
-    """
-    given = {name: text.strip() for name, text in given.items() if text.strip()}
-    for name in ("service", "model"):
-        _printable(name, given.get(name, ""), _WORD_CHARS)
-    if not given.get("model"):
-        raise UsageError("a price needs the name of a model", "as `oasis usage` shows it")
-    whose = given.get("service", ""), given["model"]
-    steps: Steps = [
-        {"op": "delete", "package": _PACKAGE, "section": section.name}
-        for section in sections
-        if section.type == "price" and (section.options.get("service", ""), section.options.get("model")) == whose
-    ]
-    costs = [name for name in PRICE[2:] if name in given]
-    for name in costs:
-        amount(name, given[name])
-    if not costs:
-        return steps
-    if "input" not in given or "output" not in given:
-        raise UsageError("a price needs what is read and what is written", "an amount like 2.50 for a million tokens")
-    steps.append({"op": "add", "package": _PACKAGE, "type": "price"})
-    for name in PRICE:
-        if name in given:
-            steps.append(
-                {"op": "set", "package": _PACKAGE, "section": "@price[-1]", "option": name, "value": given[name]}
-            )
-    return steps
-
-
-def _printable(name: str, text: str, most: int) -> None:
-    if not text.isprintable() or len(text) > most:
-        raise UsageError("%s holds what no setting can" % name, "%d printable characters" % most)
 
 
 # The budget in front of the models
@@ -420,19 +329,25 @@ class Metered(Requests):
         """Return a new pool for a messenger, which no budget is about."""
         return self._models.messenger()
 
-    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+    def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
         """Have a request answered, counted when it asks a model; each request of `embed` counts by itself.
 
         A note that the budget is nearly spent comes before an answer, as {"type": "note", "text"}.
         """
         request = {**request}
         service, op = str(request.pop("service", "")), request.get("op")
-        if op == "chat" and not self._is_allowed(service, on_event):
-            return
-        spent: dict[str, object] = {}
+        if op == "chat":
+            try:
+                warning = self.usage().check(service)
+            except OasisError as error:
+                on_event({"type": "error", "error": {**error.as_dict(), "retryable": False}})
+                return
+            if warning:
+                on_event({"type": "note", "text": warning})
+        spent: Plain = {}
         endings = []
 
-        def hear(event: Event) -> None:
+        def hear(event: Plain) -> None:
             used = event.get("usage")
             if event["type"] == "usage" and isinstance(used, dict):
                 spent.update(used)
@@ -446,17 +361,7 @@ class Metered(Requests):
             if op in _COUNTED and (spent or endings):  # not every server tells what it used
                 self.usage().add(service, str(request.get("model", "")), spent)
 
-    def _is_allowed(self, service: str, on_event: OnEvent) -> bool:
-        try:
-            warning = self.usage().check(service)
-        except OasisError as error:
-            on_event({"type": "error", "error": {**error.as_dict(), "retryable": False}})
-            return False
-        if warning:
-            on_event({"type": "note", "text": warning})
-        return True
-
-    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+    def embed(self, request: Plain, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
         """Return a vector for each text.
 
         Raises: BudgetError where the budget is spent, and what Requests.embed raises.

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oasis.llm.pool import Pool
+    from oasis.llm.shapes import Shown
+    from oasis.providers.shapes import Event, Model
 
-    Event = dict[str, object]
-    OnEvent = Callable[[Event], None]
+    Plain = dict[str, object]  # a request or an event of lines.py; other rooms have types of their own for those
+    OnEvent = Callable[[Plain], None]
     Cancelled = Callable[[], bool] | threading.Event | None
 
 # Of one call: 1024 vectors of 1024 numbers are 32 MB as Python has them, what a larger router can still hold.
@@ -28,88 +30,74 @@ OF_MODELS = ("chat", "models", "embed", "show")
 # MCP servers that are asked at once; each request of one is short, or waits for its server alone.
 _SERVERS = 4
 # A messenger waits for most of its life; only the daemon's end hurries.
-_MESSENGER_TICK_MS = 500
+TICK_MS, _MESSENGER_TICK_MS = 50, 500
 
 
 class Requests:
-    """What can be asked of the workers; how a request gets to one is said by `ask`."""
+    """What can be asked of the workers; how a request gets to one is said by `ask`.
 
-    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+    All but chat and post raise ProviderError with the kind of failure as `code`.
+    """
+
+    def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
         """Have a request answered; call `on_event` with each event, the last one is the ending. Blocks until then.
 
         `request` is as in lines.py, without `id`. A cancelled request ends with the error `cancelled`.
         """
         raise NotImplementedError
 
-    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
+    def chat(self, request: Plain, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
         """Ask a model; call `on_event` with each event, the last is `done` or `error`."""
         self.ask({**request, "op": "chat"}, on_event, cancelled, urgent)
 
-    def models(self, request: Event, cancelled: Cancelled = None) -> list[Event]:
-        """Return the models of a service: {"id", "context_tokens"?, "tools"?}.
-
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self.ask({**request, "op": "models"}, answers.append, cancelled, False)
-        if answers[-1]["type"] != "models":
-            raise raised(answers[-1])
-        listed = answers[-1]["models"]
-        assert isinstance(listed, list)
-        return listed
-
-    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
-        """Return a vector for each text, in their order; many texts are asked for in several requests.
-
-        Raises: ProviderError with the kind of failure as `code`, UsageError for too many texts.
-        """
-        if len(texts) > EMBED_TEXTS:
-            raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
-        found: list[list[float]] = []
-        for at in range(0, len(texts), _EMBED_STEP):
-            step = texts[at : at + _EMBED_STEP]
-            answers: list[Event] = []
-            self.ask({**request, "op": "embed", "texts": step}, answers.append, cancelled, False)
-            if answers[-1]["type"] == "error":
-                raise raised(answers[-1])
-            found += [_numbers(answer) for answer in answers if answer["type"] == "embedding"]
-            if len(found) != at + len(step):
-                raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
-        return found
-
-    def show(self, request: Event, cancelled: Cancelled = None) -> Event:
-        """Return the HTTP request that `chat` would make, and send nothing.
-
-        Shape: {"method", "url", "headers": without the key, "text": its body}
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self.ask({**request, "op": "show"}, answers.append, cancelled, True)
-        if answers[-1]["type"] == "error":
-            raise raised(answers[-1])
-        pieces = [answer for answer in answers if answer["type"] == "shown"]
-        text = "".join(str(piece["text"]) for piece in pieces)
-        return {**{name: pieces[0][name] for name in ("method", "url", "headers")}, "text": text}
-
-    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
+    def post(self, request: Plain, on_event: OnEvent, cancelled: Cancelled = None) -> None:
         """Send a message to an MCP server, or what the request's own op says; call `on_event` with each event.
 
         The last is `mcp`, or the ending of that op, or `error`. What `on_event` raises ends the worker.
         """
         self.ask({"op": "mcp", **request}, on_event, cancelled, True)
 
-    def web(self, request: Event, cancelled: Cancelled = None) -> Event:
-        """Fetch a page or search the web, as the request's op says; return the result of web.py.
+    def models(self, request: Plain, cancelled: Cancelled = None) -> list[Model]:
+        """Return the models of a service: {"id", "context_tokens"?, "tools"?}."""
+        return self._events({**request, "op": "models"}, cancelled, False)[-1]["models"]
 
-        Raises: ProviderError with the kind of failure as `code`.
+    def embed(self, request: Plain, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+        """Return a vector for each text, in their order; many texts are asked for in several requests.
+
+        Raises: UsageError for too many texts.
         """
-        answers: list[Event] = []
-        self.ask(request, answers.append, cancelled, True)
-        if answers[-1]["type"] != "web":
-            raise raised(answers[-1])
-        result = answers[-1]["result"]
-        assert isinstance(result, dict)
-        return result
+        if len(texts) > EMBED_TEXTS:
+            raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
+        found: list[list[float]] = []
+        for at in range(0, len(texts), _EMBED_STEP):
+            step = texts[at : at + _EMBED_STEP]
+            events = self._events({**request, "op": "embed", "texts": step}, cancelled, False)
+            vectors = [event["embedding"] for event in events if event["type"] == "embedding"]
+            found += [[float(number) for number in vector] for vector in vectors]
+            if len(found) != at + len(step):
+                raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
+        return found
+
+    def show(self, request: Plain, cancelled: Cancelled = None) -> Shown:
+        """Return the HTTP request that `chat` would make, and send nothing.
+
+        Shape: {"method", "url", "headers": without the key, "text": its body}
+        """
+        pieces = [event for event in self._events({**request, "op": "show"}, cancelled, True) if "url" in event]
+        first, text = pieces[0], "".join(piece["text"] for piece in pieces)
+        return {"method": first["method"], "url": first["url"], "headers": first["headers"], "text": text}
+
+    def web(self, request: Plain, cancelled: Cancelled = None) -> Plain:
+        """Fetch a page or search the web, as the request's op says; return the result of web.py."""
+        return {**self._events(request, cancelled, True)[-1]["result"]}
+
+    def _events(self, request: Plain, cancelled: Cancelled, urgent: bool) -> list[Event]:
+        events: list[Event] = []
+        self.ask(request, events.append, cancelled, urgent)  # type: ignore[arg-type]
+        if events[-1]["type"] == "error":
+            error = events[-1]["error"]
+            raise ProviderError(error["message"], error["hint"], code=error["code"], retryable=error["retryable"])
+        return events
 
 
 class Models(Requests):
@@ -135,11 +123,16 @@ class Models(Requests):
             for name, pool in self._pools.items():
                 pool.set(self._most[name], idle_s)
 
-    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+    def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
         """Have a request answered; see Requests."""
-        self._opened("models" if request.get("op") in OF_MODELS else "servers").ask(
-            request, on_event, cancelled, urgent
-        )
+        name = "models" if request.get("op") in OF_MODELS else "servers"
+        with self._lock:
+            if name not in self._pools:
+                self._pools[name] = self._pool(self._most[name])
+            pool = self._pools[name]
+            if self._is_closed:
+                pool.close()  # which answers that oasis is stopping
+        pool.ask(request, on_event, cancelled, urgent)
 
     def messenger(self) -> Pool:
         """Return a new pool for a messenger, of one worker that waits for messages and one that sends: see post.
@@ -148,15 +141,7 @@ class Models(Requests):
         """
         return self._pool(2, _MESSENGER_TICK_MS)
 
-    def _opened(self, name: str) -> Pool:
-        with self._lock:
-            if name not in self._pools:
-                self._pools[name] = self._pool(self._most[name])
-            if self._is_closed:
-                self._pools[name].close()  # which answers that oasis is stopping
-            return self._pools[name]
-
-    def _pool(self, max_workers: int, tick_ms: int = 0) -> Pool:
+    def _pool(self, max_workers: int, tick_ms: int = TICK_MS) -> Pool:
         from oasis.llm.pool import Pool, default_argv
 
         return Pool(
@@ -171,16 +156,3 @@ class Models(Requests):
             pools = list(self._pools.values())
         for pool in pools:
             pool.close()
-
-
-def raised(event: Event) -> ProviderError:
-    """Return an error event as the exception that says the same."""
-    body = event["error"]
-    assert isinstance(body, dict)
-    return ProviderError(body["message"], body["hint"], code=body["code"], retryable=body["retryable"])
-
-
-def _numbers(event: Event) -> list[float]:
-    vector = event["embedding"]
-    assert isinstance(vector, list)
-    return [float(number) for number in vector]

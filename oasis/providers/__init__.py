@@ -6,12 +6,16 @@ data). Every vendor module is a pure translator without socket, clock or setting
     build_request(messages, tools, options) -> {"method", "url", "headers": {}, "body": bytes}
     Decoder(status, headers, options)       with feed(bytes) -> [event] and close() -> [event]
     models_request(options)                 -> request
-    models_read(status, headers, body, options) -> [{"id", "context_tokens"?, "tools"?}], or raises ProviderError
+    models_read(answer, options)            -> [{"id", "context_tokens"?, "tools"?}]
 
 and, where the service has them, vectors of texts, one for each text in their order:
 
-    embed_request(texts, options) -> request
-    embed_read(status, headers, body, options) -> ([[float]], {"input_tokens": as reported}), or raises ProviderError
+    embed_request(texts, options)           -> request
+    embed_read(answer, options)             -> ([[float]], {"input_tokens": as reported})
+
+A request raises SettingsError for a bad base_url, a missing model or a search that is not offered, SchemaError for a
+tool whose schema is no object, UsageError for a file, or texts, that cannot be sent. `answer` is the JSON of a plain
+answer (wire.answer_of); what reads it raises ProviderError.
 
 `options` of all of them: {"base_url", "key", "model", "profile": {} (one entry of profiles.json), "stream": bool,
 "max_tokens"?, "temperature"?, "tool_choice"?: auto, none, required or {"name": tool}, "strict"?: bool (arguments as
@@ -33,6 +37,7 @@ from oasis.errors import SettingsError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from oasis.providers.shapes import Profile
 
@@ -58,24 +63,18 @@ def load(vendor: str) -> ModuleType:
     return importlib.import_module(VENDORS[vendor])
 
 
+def shipped(name: str) -> Any:
+    """Return a table that lies beside this module; whoever reads it states its type."""
+    with open(__file__.rpartition("/")[0] + "/" + name, "rb") as file:
+        return jsonl.shipped(file.read())
+
+
 _PROFILES: dict[str, Profile] = {}
 
 
 def profiles() -> dict[str, Profile]:
     """Return every profile by its name, read once; profiles.json describes the keys of an entry. Not to be changed."""
     if not _PROFILES:
-        with open(__file__.rpartition("/")[0] + "/profiles.json", "rb") as file:
-            table = jsonl.shipped(file.read())
+        table = shipped("profiles.json")
         _PROFILES.update({name: entry for name, entry in table.items() if not name.startswith("_")})
     return _PROFILES
-
-
-def profile(name: str) -> Profile:
-    """Return one profile with its name as `id`.
-
-    Raises: SettingsError naming the known profiles.
-    """
-    table = profiles()
-    if name not in table:
-        raise SettingsError(f"provider profile {name!r} is unknown", "use one of: " + ", ".join(sorted(table)))
-    return {**table[name], "id": name}

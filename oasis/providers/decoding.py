@@ -11,11 +11,19 @@ It must not know sockets, clocks or settings.
 
 from __future__ import annotations
 
+import itertools
+
 from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES, Events, Lines
 from oasis.errors import SchemaError
-from oasis.providers import events, faults
-from oasis.providers.events import INVALID_CHARS, Event, clean, delta, thinking
+from oasis.providers import events, wire
+from oasis.providers.events import INVALID_CHARS, clean, delta, thinking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oasis.providers.shapes import Dict, Event, Headers, Options
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
@@ -23,16 +31,16 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 class Decoder:
     """Bytes of one answer in, normalized events out; see events.py."""
 
-    framing: type[Lines] | type[Events] = Events
     whole_marks = b"{["  # a first byte that says: this is one JSON text, not a stream
 
-    def __init__(self, status: int, headers: dict[str, str], options: dict[str, object]):
-        profile = options.get("profile")
-        self.profile: dict[str, object] = profile if isinstance(profile, dict) else {}
-        self.label = str(self.profile.get("name") or "the service")
-        self.model = str(options.get("model") or "")
+    def __init__(self, status: int, headers: Headers, options: Options):
+        self.profile = wire.profile_of(options)
+        self.owner = self.profile.get("id", "")
+        self.label = wire.label_of(options)
+        self.model = options.get("model") or ""
+        self.asked_model = self.model or self.profile.get("model") or ""  # whatever name it answers with
         self.calls = Calls()
-        self.counts: dict[str, object] = {}
+        self.counts: Dict = {}
         self.stop_reason = ""
         self.seed = ""
         self.is_started = False
@@ -47,23 +55,23 @@ class Decoder:
     # What a vendor provides
 
     def make_reader(self) -> Lines | Events:
-        return self.framing()
+        return Events()
 
-    def on_piece(self, piece: dict[str, object], event: str) -> list[events.Event]:
+    def on_piece(self, piece: Dict, event: str) -> list[Event]:
         """Take one object of the stream, and what its event is called, "" for a line."""
         raise NotImplementedError
 
-    def on_done(self) -> list[events.Event]:
+    def on_done(self) -> list[Event]:
         """Take the mark `[DONE]`, by which many services end a stream."""
         return self.finish() if self.is_started else self.nothing()
 
-    def on_whole(self, answer: dict[str, object]) -> list[events.Event]:
+    def on_whole(self, answer: Dict) -> list[Event]:
         """Take the answer that came as one JSON object."""
         raise NotImplementedError
 
     # What the caller uses
 
-    def feed(self, data: bytes) -> list[events.Event]:
+    def feed(self, data: bytes) -> list[Event]:
         """Return the events that `data` completes; nothing after the end."""
         if self.is_ended or not data:
             return []
@@ -72,7 +80,7 @@ class Decoder:
         except SchemaError as error:
             return self.bad_answer(error.message)
 
-    def close(self) -> list[events.Event]:
+    def close(self) -> list[Event]:
         """Return the events that the end of the body completes; the last one ends the answer."""
         if self.is_ended:
             return []
@@ -84,7 +92,12 @@ class Decoder:
 
     # Endings
 
-    def finish(self) -> list[events.Event]:
+    def stopped(self, reason: object, known: dict[str, str]) -> None:
+        """Take why the service stopped; `known` has its words and ours. What is no word says nothing."""
+        if isinstance(reason, str) and reason:
+            self.stop_reason = known.get(reason, "other")
+
+    def finish(self) -> list[Event]:
         """Return the last events of a complete answer."""
         self.is_ended = True
         reason = self.stop_reason or "end_turn"
@@ -95,59 +108,53 @@ class Decoder:
         calls = self.calls.finish(self.seed, is_cut=reason == "max_tokens")
         return [*calls, *events.usage(self.counts), events.done(reason, self.model)]
 
-    def fail(self, event: events.Event) -> list[events.Event]:
+    def fail(self, code: str, message: str, status: int | None = None) -> list[Event]:
         self.is_ended = True
-        return [event]
+        return [events.failure(code, message, status)]
 
-    def bad_answer(self, reason: str) -> list[events.Event]:
+    def bad_answer(self, reason: str) -> list[Event]:
         kind = self._headers.get("content-type", "").split(";")[0] or "no content type"
-        return self.fail(faults.event("bad_answer", f"{self.label} sent an answer ({kind}) nobody can read: {reason}"))
+        return self.fail("bad_answer", f"{self.label} sent an answer ({kind}) nobody can read: {reason}")
 
-    def nothing(self) -> list[events.Event]:
-        return self.fail(faults.event("empty_answer", f"{self.label} sent an empty answer"))
+    def nothing(self) -> list[Event]:
+        return self.fail("empty_answer", f"{self.label} sent an empty answer")
 
-    def cut(self) -> list[events.Event]:
-        message = f"the answer of {self.label} broke off before its end"
-        return self.fail(events.error("truncated", message, "the connection was cut; try again", True))
+    def cut(self) -> list[Event]:
+        return self.fail("truncated", f"the answer of {self.label} broke off before its end")
 
-    def reported(self, value: object) -> list[events.Event]:
+    def reported(self, value: object) -> list[Event]:
         """End with an error object that came inside a good answer."""
-        return self.fail(faults.read_object(self.label, value, self._headers))
+        self.is_ended = True
+        return [events.of_object(self.label, value, self._headers)]
 
     # Sorting
 
-    def _feed(self, data: bytes) -> list[events.Event]:
+    def _feed(self, data: bytes) -> list[Event]:
         if not self._form:
-            self._hold(data, TOTAL_BYTES)
+            self._hold(data)
             head = b"".join(self._held).lstrip(_BLANK)
             if not head:
                 return []
-            self._form = self._form_of(head[:1])
+            is_whole = head[:1] in self.whole_marks
+            self._form = "page" if head[:1] == b"<" else "whole" if is_whole else "stream"
             if self._form != "stream":
                 return []
             data, self._held = head, []
         if self._form == "stream":
             return self._stream(self._reader.feed(data))
-        if self._form == "whole" or self._held_bytes < faults.BODY_BYTES:
-            self._hold(data, TOTAL_BYTES)
+        if self._form == "whole" or self._held_bytes < events.BODY_BYTES:
+            self._hold(data)
         return []
 
-    def _form_of(self, first: bytes) -> str:
-        if first == b"<":
-            return "page"
-        return "whole" if first in self.whole_marks else "stream"
-
-    def _hold(self, data: bytes, max_bytes: int) -> None:
+    def _hold(self, data: bytes) -> None:
         self._held_bytes += len(data)
-        if self._held_bytes > max_bytes:
-            raise SchemaError(f"it is longer than {max_bytes} bytes")
+        if self._held_bytes > TOTAL_BYTES:
+            raise SchemaError(f"it is longer than {TOTAL_BYTES} bytes")
         self._held.append(data)
 
-    def _stream(
-        self, items: list[object] | list[bytes] | list[dict[str, str]], is_last: bool = False
-    ) -> list[events.Event]:
+    def _stream(self, items: Sequence[object], is_last: bool = False) -> list[Event]:
         """Return the events of items, also of those before one that nobody can read; the last may be cut in two."""
-        out: list[events.Event] = []
+        out: list[Event] = []
         for item in items:
             if self.is_ended:
                 break
@@ -157,7 +164,7 @@ class Decoder:
                 out.extend(self.cut() if is_last and self.is_started else self.bad_answer(error.message))
         return out
 
-    def _item(self, item: object) -> list[events.Event]:
+    def _item(self, item: object) -> list[Event]:
         """Take one item of the stream: an event of Events or a line of Lines."""
         data, event = (item["data"].strip(), item["event"]) if isinstance(item, dict) else (item, "")
         if data == "[DONE]":
@@ -170,13 +177,13 @@ class Decoder:
             raise SchemaError("a piece of the stream is no object")
         return self.on_piece(piece, event)
 
-    def _close(self) -> list[events.Event]:
+    def _close(self) -> list[Event]:
         body = b"".join(self._held)
         if self._form == "failed":
-            return self.fail(faults.read(self.label, self._status, self._headers, body))
+            self.is_ended = True
+            return [events.of_status(self.label, self._status, self._headers, body)]
         if self._form == "page":
-            message = f"{self.label} answered with a web page instead of data"
-            return self.fail(faults.event("portal", message, self._status))
+            return self.fail("portal", f"{self.label} answered with a web page instead of data", self._status)
         if self._form == "whole":
             return self._close_whole(body)
         if not self._form:
@@ -184,18 +191,18 @@ class Decoder:
         out = self._stream(self._reader.close(), is_last=True)
         return out if self.is_ended else [*out, *self._close_stream()]
 
-    def _close_whole(self, body: bytes) -> list[events.Event]:
+    def _close_whole(self, body: bytes) -> list[Event]:
         answer: object = jsonl.loads(body.lstrip(_BLANK), max_bytes=TOTAL_BYTES)
-        if isinstance(answer, list) and answer and isinstance(answer[0], dict) and faults.has_error(answer[0]):
+        if isinstance(answer, list) and answer and isinstance(answer[0], dict) and events.has_error(answer[0]):
             answer = answer[0]
         if not isinstance(answer, dict):
             return self.bad_answer("it is no object")
-        if faults.has_error(answer):
+        if events.has_error(answer):
             return self.reported(answer)
         out = self.on_whole(answer)
         return out if self.is_ended else [*out, *self.finish()]
 
-    def _close_stream(self) -> list[events.Event]:
+    def _close_stream(self) -> list[Event]:
         kind = self._headers.get("content-type", "")
         if not self.is_started and "event-stream" not in kind and "ndjson" not in kind:
             return self.bad_answer("it is no event stream")
@@ -223,8 +230,14 @@ class Splitter:
         if self._state in ("gap", "answer"):
             return [delta(text)] if text else []
         self._held += text
-        out = self._start() if self._state == "start" else []
-        return out + self._thoughts() if self._state == "thoughts" else out
+        if self._state == "start":
+            head = self._held.lstrip()
+            if head.startswith(_OPEN):
+                self._state, self._held = "thoughts", head[len(_OPEN) :]
+            elif not _OPEN.startswith(head):
+                self._state = "answer"
+                return self.close()
+        return self._thoughts() if self._state == "thoughts" else []
 
     def close(self) -> list[Event]:
         held, self._held = self._held, ""
@@ -232,31 +245,16 @@ class Splitter:
             return []
         return [thinking(held) if self._state == "thoughts" else delta(held)]
 
-    def _start(self) -> list[Event]:
-        head = self._held.lstrip()
-        if head.startswith(_OPEN):
-            self._state, self._held = "thoughts", head[len(_OPEN) :]
-        elif not _OPEN.startswith(head):
-            self._state = "answer"
-            return self.close()
-        return []
-
     def _thoughts(self) -> list[Event]:
         thoughts, mark, answer = self._held.partition(_CLOSE)
         if mark:
             self._state, self._held = "gap", ""
             return ([thinking(thoughts)] if thoughts else []) + self.feed(answer)
-        sure = len(self._held) - _overlap(self._held)
-        ready, self._held = self._held[:sure], self._held[sure:]
-        return [thinking(ready)] if ready else []
-
-
-def _overlap(text: str) -> int:
-    """Return how many characters at the end of `text` may be the beginning of the closing mark."""
-    for count in range(min(len(text), len(_CLOSE) - 1), 0, -1):
-        if _CLOSE.startswith(text[-count:]):
-            return count
-    return 0
+        # The end of what is there may be the beginning of the closing mark.
+        kept = next((count for count in range(len(_CLOSE) - 1, 0, -1) if thoughts.endswith(_CLOSE[:count])), 0)
+        sure = len(thoughts) - kept
+        self._held = thoughts[sure:]
+        return [thinking(thoughts[:sure])] if sure else []
 
 
 DEPTH = 32  # half of what a line may nest: a call travels inside other objects
@@ -278,28 +276,23 @@ class Calls:
         """Take one entry of `tool_calls`; `whole` says that each entry is a call of its own."""
         if not isinstance(piece, dict):
             raise SchemaError(f"a tool call is a {type(piece).__name__}, not an object")
-        call = self._new(piece) if whole else self._find(piece)
-        function = piece.get("function")
-        call.take(piece, function if isinstance(function, dict) else {})
+        call = None if whole else self._known(piece)
+        if call is None:
+            call = _Call()
+            self._calls.append(call)
+            if isinstance(piece.get("index"), int):
+                self._by_index[piece["index"]] = call
+        call.take(piece, wire.part(piece, "function"))
 
-    def _find(self, piece: dict[str, object]) -> _Call:
+    def _known(self, piece: Dict) -> _Call | None:
+        """Return the call that a piece goes on with, None when it begins one."""
         index, ident = piece.get("index"), piece.get("id")
         if isinstance(index, int):
             call = self._by_index.get(index)
-            is_next = call is not None and bool(ident) and bool(call.ident) and ident != call.ident
-            return self._new(piece) if call is None or is_next else call
+            return None if call and ident and call.ident and ident != call.ident else call
         if ident:
-            same = [call for call in self._calls if call.ident == ident]
-            return same[0] if same else self._new(piece)
-        return self._calls[-1] if self._calls else self._new(piece)
-
-    def _new(self, piece: dict[str, object]) -> _Call:
-        call = _Call()
-        self._calls.append(call)
-        index = piece.get("index")
-        if isinstance(index, int):
-            self._by_index[index] = call
-        return call
+            return next((call for call in self._calls if call.ident == ident), None)
+        return self._calls[-1] if self._calls else None
 
     def finish(self, seed: str, is_cut: bool = False) -> list[Event]:
         """Return the whole calls as tool_use events.
@@ -308,17 +301,19 @@ class Calls:
         says that the length limit ended the turn: then a last call whose arguments had not begun is invalid too.
         """
         taken: set[str] = set()
-        events = []
+        found = []
         for number, call in enumerate(self._calls):
             ident = call.ident
             if not ident or ident in taken:
-                ident = _minted(seed, number, taken)
+                stem = "".join([char for char in seed if char.isascii() and char.isalnum()])[-16:]
+                names = (f"call_{stem}{number}" + "x" * more for more in itertools.count())
+                ident = next(name for name in names if name not in taken)
             taken.add(ident)
             event = call.event(ident, is_cut and number == len(self._calls) - 1)
             if self._owner and call.extra:
-                event["provider_metadata"] = {self._owner: {"extra_content": call.extra}}
-            events.append(event)
-        return events
+                event["provider_metadata"] = {self._owner: {"extra_content": call.extra}}  # type: ignore[dict-item]
+            found.append(event)
+        return found
 
 
 class _Call:
@@ -327,71 +322,53 @@ class _Call:
         self.name = ""
         self.extra: object = None
         self._pieces: list[str] = []
-        self._object: dict[str, object] | None = None
+        self._object: Dict | None = None
 
-    def take(self, piece: dict[str, object], function: dict[str, object]) -> None:
-        ident, name, arguments = piece.get("id"), function.get("name"), function.get("arguments")
-        if not self.ident and isinstance(ident, str):
-            self.ident = clean(ident)
-        if not self.name and isinstance(name, str):
-            self.name = clean(name)
-        if piece.get("extra_content"):
-            self.extra = piece["extra_content"]
-        if isinstance(arguments, str):
-            self._pieces.append(arguments)
-        elif isinstance(arguments, dict):
+    def take(self, piece: Dict, function: Dict) -> None:
+        self.ident = self.ident or clean(wire.words(piece.get("id")))
+        self.name = self.name or clean(wire.words(function.get("name")))
+        self.extra = piece.get("extra_content") or self.extra
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
             self._object = arguments
         elif arguments is not None:
-            self._pieces.append(jsonl.dumps(arguments))
+            self._pieces.append(arguments if isinstance(arguments, str) else jsonl.dumps(arguments))
 
     def event(self, ident: str, may_be_cut: bool) -> Event:
         raw = "".join(self._pieces)
-        arguments, is_valid = self._object, True
-        if arguments is None:
-            arguments, is_valid = _arguments(raw)
-        elif not _fits(arguments):
-            arguments, is_valid = {}, False
+        arguments = _arguments(raw) if self._object is None else _whole(self._object)
         if may_be_cut and not raw.strip() and self._object is None:
-            is_valid = False
-        event: Event = {"type": "tool_use", "id": ident, "name": self.name or "unnamed", "input": arguments}
-        if not is_valid or not self.name:
-            event["input"] = {}
+            arguments = None
+        event: Event = {"type": "tool_use", "id": ident, "name": self.name or "unnamed", "input": {}}
+        if arguments is None or not self.name:
             event["invalid"] = clean(raw)[:INVALID_CHARS]
+        else:
+            event["input"] = arguments  # type: ignore[typeddict-item]
         return event
 
 
-def _arguments(raw: str) -> tuple[dict[str, object], bool]:
-    """Return the arguments and whether they were an object; text that holds a JSON text is opened once more."""
-    text = clean(raw)
+def _arguments(raw: str) -> Dict | None:
+    """Return the arguments, None where they are no object; text that holds a JSON text is opened once more."""
+    value: object = raw
     for _ in range(2):
+        text = clean(value) if isinstance(value, str) else ""
         if not text.strip():
-            return {}, True
+            return {}
         try:
-            value: object = jsonl.loads(text, max_bytes=TOTAL_BYTES, max_depth=DEPTH)
+            value = jsonl.loads(text, max_bytes=TOTAL_BYTES, max_depth=DEPTH)
         except SchemaError:
-            return {}, False
+            return None
         if value is None:
-            return {}, True
+            return {}
         if not isinstance(value, str):
             break
-        text = clean(value)
-    if isinstance(value, dict) and _fits(value):
-        return value, True
-    return {}, False
+    return _whole(value)
 
 
-def _fits(value: object) -> bool:
-    """Tell whether a parsed value can be written again: no NaN, no half surrogates, not too deep."""
+def _whole(value: object) -> Dict | None:
+    """Return an object that can be written again: no NaN, no half surrogates, not too deep."""
     try:
         jsonl.check(value, "arguments", jsonl.DEPTH - DEPTH)
     except SchemaError:
-        return False
-    return True
-
-
-def _minted(seed: str, number: int, taken: set[str]) -> str:
-    stem = "".join([char for char in seed if char.isascii() and char.isalnum()])[-16:]
-    ident = f"call_{stem}{number}"
-    while ident in taken:
-        ident += "x"
-    return ident
+        return None
+    return value if isinstance(value, dict) else None

@@ -18,12 +18,13 @@ What a rule empties is dropped; a message that was stored empty stays, because s
 
 from __future__ import annotations
 
+import itertools
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-Block = dict[str, object]
-Message = dict[str, object]
+    from oasis.providers.shapes import Block, Turn
 
 BEGIN = "Begin."
 CONTINUE = "Continue."
@@ -36,16 +37,24 @@ _ALLOWED = {
     "assistant": ("text", "tool_use", "thinking"),
     "tool": ("tool_result",),
 }
+# What is kept of a block, and which of it must be there and not empty; of other kinds all is kept.
+_KEYS = {
+    "text": ("type", "text", "provider_metadata", "cache"),
+    "thinking": ("type", "text", "provider_metadata", "cache"),
+    "tool_use": ("type", "id", "name", "provider_metadata"),
+    "tool_result": ("type", "tool_use_id", "name", "cache"),
+}
+_NEEDED = {"tool_use": ("id", "name"), "tool_result": ("tool_use_id",)}
 
 
 def prepare(
-    messages: list[Message],
-    merge_system: Callable[[list[Message]], list[Message]],
+    messages: list[dict[str, object]],
+    merge_system: Callable[[list[Turn]], list[Turn]],
     alternate: bool = False,
     drop_empty: bool = False,
     end_with_user: bool = False,
     bridge: bool = False,
-) -> list[Message]:
+) -> list[Turn]:
     """Return the conversation as services want it; `merge_system` is rule 5 of the vendor."""
     chat = _paired(_cleaned(messages))
     if drop_empty:
@@ -55,61 +64,52 @@ def prepare(
         chat = _alternating(chat)
     if bridge:
         chat = _bridged(chat)
-    if chat and all(message["role"] == "system" for message in chat):
-        chat.append(_said("user", BEGIN))
-    elif alternate and chat and _first_role(chat) == "assistant":
-        chat.insert(_system_count(chat), _said("user", BEGIN))
+    others = list(itertools.dropwhile(lambda message: message["role"] == "system", chat))
+    if chat and (not others or (alternate and others[0]["role"] == "assistant")):
+        chat.insert(len(chat) - len(others), _of("user", BEGIN))
     if end_with_user and chat and chat[-1]["role"] == "assistant":
-        chat.append(_said("user", CONTINUE))
+        chat.append(_of("user", CONTINUE))
     return chat
 
 
-def merge_system_first(chat: list[Message]) -> list[Message]:
+def merge_system_first(chat: list[Turn]) -> list[Turn]:
     """Join all system texts with a blank line into one first message; none with text gives no system message."""
-    texts = [text_of(message) for message in chat if message["role"] == "system"]
-    joined = "\n\n".join([text for text in texts if text])
-    first = [_said("system", joined)] if joined else []
+    joined = "\n\n".join(filter(None, [text_of(message) for message in chat if message["role"] == "system"]))
+    first = [_of("system", joined)] if joined else []
     return first + [message for message in chat if message["role"] != "system"]
 
 
-def text_of(message: Message) -> str:
+def text_of(message: Turn | Block) -> str:
     """Return the texts of a message or a tool_result block, joined."""
-    content = message["content"]
-    if isinstance(content, str):
-        return content
-    assert isinstance(content, list)
-    return "".join([block["text"] for block in content if block["type"] == "text"])
+    content: str | list[Block] = message["content"]
+    return content if isinstance(content, str) else "".join([one["text"] for one in content if one["type"] == "text"])
 
 
-def blocks_of(message: Message, kind: str) -> list[Block]:
+def blocks_of(message: Turn, kind: str) -> list[Block]:
     """Return the blocks of one type of a prepared message."""
-    content = message["content"]
-    assert isinstance(content, list)
-    return [block for block in content if block["type"] == kind]
+    return [block for block in message["content"] if block["type"] == kind]
 
 
 # Rules 1 and 2
 
 
-def _cleaned(messages: list[Message]) -> list[Message]:
-    chat: list[Message] = []
+def _cleaned(messages: list[dict[str, object]]) -> list[Turn]:
+    chat: list[Turn] = []
     for message in messages:
         role = message.get("role")
-        if role not in ("system", "user", "assistant", "tool"):
+        if not isinstance(role, str) or role not in _ALLOWED:
             continue
         given = _as_blocks(message.get("content"))
-        kept = [block for block in map(_clean_block, given) if block and _is_at_home(block, str(role))]
-        if kept or not given:
+        kept = [block for block in map(_clean_block, given) if block and block["type"] in _ALLOWED[role]]
+        if kept or not (given or role == "tool"):
             chat.append({"role": role, "content": kept})
-    return [message for message in chat if message["role"] != "tool" or message["content"]]
+    return chat
 
 
 def _as_blocks(content: object) -> list[object]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if not _is_empty(block)]
+    return [block for block in content if not _is_empty(block)] if isinstance(content, list) else []
 
 
 def _is_empty(block: object) -> bool:
@@ -119,108 +119,77 @@ def _is_empty(block: object) -> bool:
     return block.get("type") != "thinking" or not block.get("provider_metadata")
 
 
-def _is_at_home(block: Block, role: str) -> bool:
-    return block["type"] in _ALLOWED[role]
-
-
 def _clean_block(block: object) -> Block | None:
-    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+    """Return a block with the keys that count, None for what is none."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(block, dict) or not isinstance(kind, str):
         return None
-    kind = block["type"]
-    if kind == "tool_use":
-        return _clean_call(block)
-    if kind == "tool_result":
-        return _clean_result(block)
+    kept: Block = {name: block[name] for name in _KEYS.get(kind, block) if block.get(name) is not None}  # type: ignore[assignment]
     if kind in ("text", "thinking"):
-        if not isinstance(block.get("text"), str):
-            return None
-        return _pick(block, ("type", "text", "provider_metadata", "cache"))
-    return dict(block)
-
-
-def _clean_call(block: Block) -> Block | None:
-    if not _is_word(block.get("id")) or not _is_word(block.get("name")):
+        return kept if isinstance(block.get("text"), str) else None
+    if not all(isinstance(block.get(name), str) and block[name] for name in _NEEDED.get(kind, ())):
         return None
-    call = _pick(block, ("type", "id", "name", "provider_metadata"))
-    call["input"] = block["input"] if isinstance(block.get("input"), dict) else {}
-    return call
+    if kind == "tool_use":
+        kept["input"] = block["input"] if isinstance(block.get("input"), dict) else {}
+    if kind == "tool_result":
+        parts = [_clean_part(part) for part in _as_blocks(block.get("content")) if isinstance(part, dict)]
+        kept["content"] = [part for part in parts if part]
+        if block.get("is_error") is True:
+            kept["is_error"] = True
+    return kept
 
 
-def _clean_result(block: Block) -> Block | None:
-    if not _is_word(block.get("tool_use_id")):
-        return None
-    result = _pick(block, ("type", "tool_use_id", "name", "cache"))
-    parts = [_clean_part(part) for part in _as_blocks(block.get("content")) if isinstance(part, dict)]
-    result["content"] = [part for part in parts if part]
-    if block.get("is_error") is True:
-        result["is_error"] = True
-    return result
-
-
-def _clean_part(part: Block) -> Block | None:
+def _clean_part(part: Mapping[str, object]) -> Block | None:
     """Return what a tool may give back: text, image, document; None for anything else."""
     if isinstance(part.get("text"), str):
-        return {"type": "text", "text": part["text"]}
+        return {"type": "text", "text": str(part["text"])}
     is_file = part.get("type") in ("image", "document") and isinstance(part.get("media_type"), str)
-    return dict(part) if is_file else None
-
-
-def _pick(block: Block, names: tuple[str, ...]) -> Block:
-    return {name: block[name] for name in names if name in block and block[name] is not None}
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and value != ""
+    return {**part} if is_file else None  # type: ignore[return-value]
 
 
 # Rules 3 and 4
 
 
-def _paired(chat: list[Message]) -> list[Message]:
+def _paired(chat: list[Turn]) -> list[Turn]:
     """Give every call its own id and its own result, right behind it; drop what has no partner."""
     results = _partners(chat)
-    paired: list[Message] = []
+    paired: list[Turn] = []
     for message in chat:
-        content = message["content"]
-        assert isinstance(content, list)
-        kept = [block for block in content if block["type"] != "tool_result" and _has_partner(block, results)]
+        kept = [
+            block
+            for block in message["content"]
+            if block["type"] not in ("tool_use", "tool_result") or id(block) in results
+        ]
         calls = [block for block in kept if block["type"] == "tool_use"]
-        if not content or _has_weight(kept):
+        if not message["content"] or any(block["type"] != "thinking" for block in kept):
             paired.append({"role": message["role"], "content": kept})
         if calls:
             paired.append({"role": "tool", "content": [results[id(call)] for call in calls]})
     return paired
 
 
-def _has_partner(block: Block, results: dict[int, Block]) -> bool:
-    return block["type"] != "tool_use" or id(block) in results
-
-
-def _has_weight(blocks: list[Block]) -> bool:
-    """Tell whether something is left to say: thinking alone is not."""
-    return any(block["type"] != "thinking" for block in blocks)
-
-
-def _partners(chat: list[Message]) -> dict[int, Block]:
+def _partners(chat: list[Turn]) -> dict[int, Block]:
     """Return the result of each answered call, by the identity of the call's block; renames repeated ids.
 
     A result belongs to the newest message before it that calls with its id, there to the first call still open.
     """
-    taken = {str(block["id"]) for message in chat for block in blocks_of(message, "tool_use")}
+    taken = {block["id"] for message in chat for block in blocks_of(message, "tool_use")}
     seen: set[str] = set()
     waiting: dict[str, list[Block]] = {}
     results: dict[int, Block] = {}
     for message in chat:
         calls = blocks_of(message, "tool_use")
-        waiting.update({str(call["id"]): [] for call in calls})  # older calls of these ids stay unanswered
+        waiting.update({call["id"]: [] for call in calls})  # older calls of these ids stay unanswered
         for call in calls:
-            ident = str(call["id"])
+            ident = call["id"]
             waiting[ident].append(call)
             if ident in seen:
-                call["id"] = _unused(ident, taken)
-            seen.add(str(call["id"]))
+                names = (f"{ident}_{number}" for number in itertools.count(2))
+                call["id"] = next(name for name in names if name not in taken)
+                taken.add(call["id"])
+            seen.add(call["id"])
         for result in blocks_of(message, "tool_result"):
-            open_calls = waiting.get(str(result["tool_use_id"]))
+            open_calls = waiting.get(result["tool_use_id"])
             if open_calls:
                 call = open_calls.pop(0)
                 result["tool_use_id"] = call["id"]
@@ -228,59 +197,33 @@ def _partners(chat: list[Message]) -> dict[int, Block]:
     return results
 
 
-def _unused(ident: str, taken: set[str]) -> str:
-    number = 2
-    while f"{ident}_{number}" in taken:
-        number += 1
-    taken.add(f"{ident}_{number}")
-    return f"{ident}_{number}"
-
-
 # Rule 6
 
 
-def _alternating(chat: list[Message]) -> list[Message]:
-    """Merge neighbours of one role, never across tool messages and never system messages."""
-    merged: list[Message] = []
+def _alternating(chat: list[Turn]) -> list[Turn]:
+    """Merge neighbours of one role, never across tool messages and never system messages; blank lines part texts."""
+    merged: list[Turn] = []
     for message in chat:
-        last = merged[-1] if merged else None
-        if last is None or last["role"] != message["role"] or message["role"] in ("system", "tool"):
+        if not merged or merged[-1]["role"] != message["role"] or message["role"] in ("system", "tool"):
             merged.append(message)
-        else:
-            merged[-1] = {"role": message["role"], "content": _joined(last["content"], message["content"])}
+            continue
+        first, second = merged[-1]["content"], message["content"]
+        if first and second and first[-1]["type"] == second[0]["type"] == "text":
+            meeting: Block = {"type": "text", "text": first[-1]["text"] + "\n\n" + second[0]["text"]}
+            first, second = [*first[:-1], meeting], second[1:]
+        merged[-1] = {"role": message["role"], "content": [*first, *second]}
     return merged
 
 
-def _bridged(chat: list[Message]) -> list[Message]:
+def _bridged(chat: list[Turn]) -> list[Turn]:
     """Put an answer between results and a user's message; a turn may have been stopped there."""
-    bridged: list[Message] = []
+    bridged: list[Turn] = []
     for message in chat:
         if message["role"] == "user" and bridged and bridged[-1]["role"] == "tool":
-            bridged.append(_said("assistant", STOPPED))
+            bridged.append(_of("assistant", STOPPED))
         bridged.append(message)
     return bridged
 
 
-def _joined(first: object, second: object) -> list[Block]:
-    """Join two contents; texts that meet are parted by a blank line."""
-    assert isinstance(first, list) and isinstance(second, list)
-    if first and second and first[-1]["type"] == second[0]["type"] == "text":
-        meeting = {"type": "text", "text": first[-1]["text"] + "\n\n" + second[0]["text"]}
-        return [*first[:-1], meeting, *second[1:]]
-    return [*first, *second]
-
-
-def _system_count(chat: list[Message]) -> int:
-    count = 0
-    while count < len(chat) and chat[count]["role"] == "system":
-        count += 1
-    return count
-
-
-def _first_role(chat: list[Message]) -> object:
-    count = _system_count(chat)
-    return chat[count]["role"] if count < len(chat) else None
-
-
-def _said(role: str, text: str) -> Message:
+def _of(role: str, text: str) -> Turn:
     return {"role": role, "content": [{"type": "text", "text": text}]}

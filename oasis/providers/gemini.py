@@ -1,8 +1,8 @@
 """Google's Gemini API, generateContent: parts, results in the order of their calls, signatures back in their parts.
 
-Pure translation, see the package's contract. What models differ in stands in
-profiles.json. Source: Gemini API reference, "Generating content", "Function calling", "Thought signatures",
-"Embeddings"; Google's discovery document of generativelanguage v1beta.
+Pure translation, see the package's contract. What models differ in stands in profiles.json. Source: Gemini API
+reference, "Generating content", "Function calling", "Thought signatures", "Embeddings"; Google's discovery document of
+generativelanguage v1beta.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from __future__ import annotations
 import urllib.parse
 
 from oasis.errors import SettingsError
-from oasis.providers import decoding, events, faults, gate, schemas, wire
+from oasis.providers import decoding, events, gate, schemas, wire
 from oasis.providers.decoding import Calls
-from oasis.providers.wire import Dict, Options, Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.providers.shapes import Block, Dict, Embedded, Event, Headers, Model, Options, Request, Rule, Tool, Turn
 
 # What the API says to send with a call that none of its models made.
 FOREIGN = "skip_thought_signature_validator"
@@ -23,21 +26,21 @@ _FILES = ("text", "image", "pdf")
 TEXTS = 100  # to embed at once
 
 
-def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> Request:
-    """Return the HTTP request of one turn.
-
-    Raises: SchemaError for a tool whose schema is no object, SettingsError for a bad base_url, a missing model, or a
-    search that the model does not offer (with tools), UsageError for a file that it cannot read.
-    """
+def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
+    """Return the HTTP request of one turn."""
     rule = wire.rule_of(options)
     checked = wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES)
     chat = gate.prepare(checked, gate.merge_system_first, alternate=True, drop_empty=True, end_with_user=True)
-    system = [gate.text_of(message) for message in chat if message["role"] == "system"]
     body: Dict = {"contents": _Contents(options).all([message for message in chat if message["role"] != "system"])}
-    if system:
-        body["systemInstruction"] = {"parts": [{"text": system[0]}]}
+    if chat and chat[0]["role"] == "system":  # the gate leaves one
+        body["systemInstruction"] = {"parts": [{"text": gate.text_of(chat[0])}]}
     _add_tools(body, tools, options, rule)
-    settings = _settings(options, rule)
+    settings = {
+        "maxOutputTokens": options.get("max_tokens"),
+        "temperature": options.get("temperature"),
+        "thinkingConfig": _thinking(options.get("thinking"), rule),
+    }
+    settings = {name: value for name, value in settings.items() if value is not None}
     if settings:
         body["generationConfig"] = settings
     method = "streamGenerateContent?alt=sse" if options.get("stream") else "generateContent"
@@ -49,20 +52,21 @@ def models_request(options: Options) -> Request:
     return wire.get(options, _url(options) + "/models?pageSize=1000", _auth(options))
 
 
-def models_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[Dict]:
-    """Return the models that can chat: {"id", "context_tokens"?}.
+def models_read(answer: object, options: Options) -> list[Model]:
+    """Return the models that can chat."""
+    return [
+        wire.model(str(entry["name"]).removeprefix("models/"), entry.get("inputTokenLimit"))
+        for entry in wire.models_of(answer, "models", "name", options)
+        if _can_chat(entry.get("supportedGenerationMethods"))
+    ]
 
-    Raises: ProviderError with the kind of failure.
-    """
-    listed = wire.models_of(status, headers, body, options, "models", "name")
-    return [_model(entry) for entry in listed if _can_chat(entry)]
+
+def _can_chat(methods: object) -> bool:
+    return not isinstance(methods, list) or "generateContent" in methods
 
 
 def embed_request(texts: list[str], options: Options) -> Request:
-    """Return the request for the vectors of some texts; options["dimensions"] asks for shorter ones.
-
-    Raises: UsageError for texts that cannot be sent, SettingsError for a bad base_url or missing model.
-    """
+    """Return the request for the vectors of some texts; options["dimensions"] asks for shorter ones."""
     path = _model_path(options)
     wanted = {"outputDimensionality": options["dimensions"]} if options.get("dimensions") else {}
     asked = [
@@ -71,38 +75,19 @@ def embed_request(texts: list[str], options: Options) -> Request:
     return wire.post(options, f"{_url(options)}/{path}:batchEmbedContents", {"requests": asked}, _auth(options))
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> wire.Made:
-    """Return one vector for each text, in their order, and the tokens where the model reports them.
-
-    Raises: ProviderError with the kind of failure.
-    """
-    answer = wire.answer_of(status, headers, body, options)
-    listed = answer.get("embeddings") if isinstance(answer, dict) else None
-    found = [one.get("values") if isinstance(one, dict) else None for one in listed] if isinstance(listed, list) else []
+def embed_read(answer: object, options: Options) -> Embedded:
+    """Return one vector for each text, in their order, and the tokens where the model reports them."""
+    listed = wire.part(answer).get("embeddings")
+    found = [wire.part(one).get("values") for one in listed] if isinstance(listed, list) else []
     usage = wire.part(answer, "usageMetadata")
-    return wire.read(found, options), {"input_tokens": usage.get("promptTokenCount", usage.get("totalTokenCount"))}
-
-
-def _can_chat(entry: Dict) -> bool:
-    methods = entry.get("supportedGenerationMethods")
-    return not isinstance(methods, list) or "generateContent" in methods
-
-
-def _model(entry: Dict) -> Dict:
-    model: Dict = {"id": events.clean(str(entry["name"])).removeprefix("models/")}
-    room = events.count(entry.get("inputTokenLimit"))
-    if room is not None:
-        model["context_tokens"] = room
-    return model
+    return wire.vectors(found, options), {"input_tokens": usage.get("promptTokenCount", usage.get("totalTokenCount"))}
 
 
 # Address and key
 
 
 def _url(options: Options) -> str:
-    base = wire.base_url_of(options)
-    for tail in ("/openai", "/models"):  # the address of its imitation of OpenAI, or of its own pages
-        base = base[: -len(tail)] if base.endswith(tail) else base
+    base = wire.base_url_of(options, "/openai", "/models")  # its imitation of OpenAI, or its own pages
     host, _, last = base.rpartition("/")
     has_version = not host.endswith("/") and last[:1] == "v" and last[1:2].isdigit()
     return base if has_version else base + "/v1beta"
@@ -113,8 +98,8 @@ def _model_path(options: Options) -> str:
     return urllib.parse.quote(model if "/" in model else f"models/{model}", safe="/-._~")
 
 
-def _auth(options: Options) -> dict[str, str]:
-    return {"x-goog-api-key": str(options.get("key") or "")}
+def _auth(options: Options) -> Headers:
+    return {"x-goog-api-key": options.get("key") or ""}
 
 
 # Messages
@@ -126,60 +111,54 @@ class _Contents:
     def __init__(self, options: Options):
         self._profile = wire.profile_of(options)
         self._rule = wire.rule_of(options)
-        self._calls: dict[object, tuple[str, object]] = {}  # call id -> its name and the service's own id
+        self._calls: dict[str, tuple[str, object]] = {}  # call id -> its name and the service's own id
 
-    def all(self, chat: list[gate.Message]) -> list[Dict]:
+    def all(self, chat: list[Turn]) -> list[Dict]:
         out: list[Dict] = []
         for message in chat:
             content = message["content"]
-            assert isinstance(content, list)
             if message["role"] == "tool":
                 out.append({"role": "user", "parts": [self._result(block) for block in content]})
-                files = [_file(part) for block in content for part in block["content"] if part["type"] != "text"]
-                out.extend([{"role": "user", "parts": files}] if files else [])
-                continue
-            parts = self._said(content) if message["role"] == "assistant" else [_asked(block) for block in content]
+                parts = [_part(part) for block in content for part in block["content"] if part["type"] != "text"]
+            elif message["role"] == "assistant":
+                parts = self._answer(content)
+            else:
+                parts = [_part(block) for block in content]
             if parts:
                 out.append({"role": "model" if message["role"] == "assistant" else "user", "parts": parts})
         return out
 
-    def _said(self, content: list[gate.Block]) -> list[Dict]:
+    def _answer(self, content: list[Block]) -> list[Dict]:
         parts: list[Dict] = []
         is_first = True
         for block in content:
             if block["type"] == "text":
                 parts.append({"text": block["text"]})
-            elif block["type"] == "thinking":
-                self._thought(parts, wire.metadata_of(block, self._profile), str(block["text"]))
             elif block["type"] == "tool_use":
                 parts.append(self._call(block, is_first))
                 is_first = False
+            elif block["type"] == "thinking":  # what this service made itself
+                kept = wire.metadata_of(block, self._profile)
+                if isinstance(kept.get("part"), dict):
+                    parts.append(wire.part(kept, "part"))
+                elif "text_chars" in kept:
+                    _sign(parts, kept["text_chars"], kept.get("signature"))
+                elif kept.get("signature"):
+                    parts.append({"text": block["text"], "thought": True, "thoughtSignature": kept["signature"]})
         return parts
 
-    def _thought(self, parts: list[Dict], kept: Dict, text: str) -> None:
-        """Add what this service made itself; a signature goes to the end of the text it came with."""
-        hosted = kept.get("part")
-        if isinstance(hosted, dict):
-            parts.append(dict(hosted))
-        elif "text_chars" in kept:
-            _sign(parts, kept["text_chars"], kept.get("signature"))
-        elif kept.get("signature"):
-            parts.append({"text": text, "thought": True, "thoughtSignature": kept["signature"]})
-
-    def _call(self, block: gate.Block, is_first: bool) -> Dict:
-        extra = wire.metadata_of(block, self._profile).get("extra_content")
-        own = extra.get("google") if isinstance(extra, dict) else None
-        own = own if isinstance(own, dict) else {}
-        name = wire.legal(str(block["name"]))
+    def _call(self, block: Block, is_first: bool) -> Dict:
+        own = wire.part(wire.metadata_of(block, self._profile), "extra_content", "google")
+        name = wire.legal(block["name"])
         self._calls[block["id"]] = (name, own.get("id"))
         call: Dict = {"name": name, "args": block["input"], **({"id": own["id"]} if own.get("id") else {})}
         signature = own.get("thought_signature") or (FOREIGN if is_first and self._rule.get("signed", True) else None)
         return {"functionCall": call, **({"thoughtSignature": signature} if signature else {})}
 
-    def _result(self, block: gate.Block) -> Dict:
+    def _result(self, block: Block) -> Dict:
         name, ident = self._calls[block["tool_use_id"]]
-        said = {"error" if block.get("is_error") else "result": gate.text_of(block)}
-        return {"functionResponse": {"name": name, "response": said, **({"id": ident} if ident else {})}}
+        response = {"error" if block.get("is_error") else "result": gate.text_of(block)}
+        return {"functionResponse": {"name": name, "response": response, **({"id": ident} if ident else {})}}
 
 
 def _sign(parts: list[Dict], count: object, signature: object) -> None:
@@ -194,28 +173,34 @@ def _sign(parts: list[Dict], count: object, signature: object) -> None:
         parts.append({"text": "", "thoughtSignature": signature})
 
 
-def _asked(block: gate.Block) -> Dict:
-    return {"text": block["text"]} if block["type"] == "text" else _file(block)
-
-
-def _file(block: gate.Block) -> Dict:
-    """Return an image or document in the API's form."""
+def _part(block: Block) -> Dict:
+    """Return a text, an image or a document in the API's form."""
+    if block["type"] == "text":
+        return {"text": block["text"]}
     if wire.kind_of(block) == "text":
         return {"text": wire.text_of(block)}
-    return {"inlineData": {"mimeType": wire.media_type_of(block), "data": wire.data_of(block)}}
+    return {"inlineData": {"mimeType": wire.media_type_of(block), "data": block["data"]}}
 
 
 # Tools and settings
 
 
-def _add_tools(body: Dict, tools: list[Dict], options: Options, rule: Dict) -> None:
+def _add_tools(body: Dict, tools: list[Tool], options: Options, rule: Rule) -> None:
     declared: list[Dict] = [{"functionDeclarations": [_tool(tool) for tool in tools]}] if tools else []
     config: Dict = {}
-    choice = _choice(options.get("tool_choice"))
-    if tools and choice:
-        config["functionCallingConfig"] = choice
+    choice = options.get("tool_choice")
+    if tools and isinstance(choice, dict):
+        config["functionCallingConfig"] = {"mode": "ANY", "allowedFunctionNames": [wire.legal(choice["name"])]}
+    elif tools and choice in _MODES:
+        config["functionCallingConfig"] = {"mode": _MODES[choice]}
     if options.get("search"):
-        _refuse_search(options, rule, bool(tools))
+        offered = rule.get("search", True)
+        if not offered or (offered == "alone" and tools):
+            how = "together with tools" if offered == "alone" else "at all"
+            raise SettingsError(
+                f"search is not offered {how} by {wire.model_of(options)} of {wire.label_of(options)}",
+                "choose a Gemini 3 model for this chat, or switch its search off",
+            )
         declared.append({"googleSearch": {}})
         if tools:
             config["includeServerSideToolInvocations"] = True
@@ -225,41 +210,14 @@ def _add_tools(body: Dict, tools: list[Dict], options: Options, rule: Dict) -> N
         body["toolConfig"] = config
 
 
-def _refuse_search(options: Options, rule: Dict, has_tools: bool) -> None:
-    offered = rule.get("search", True)
-    if offered is True or (offered == "alone" and not has_tools):
-        return
-    how = "together with tools" if offered == "alone" else "at all"
-    raise SettingsError(
-        f"search is not offered {how} by {wire.model_of(options)} of {wire.label_of(options)}",
-        "choose a Gemini 3 model for this chat, or switch its search off",
-    )
+def _tool(tool: Tool) -> Dict:
+    function = wire.function_of(tool, schemas.of_tool(tool, "gemini"))
+    if not wire.part(function, "parameters").get("properties"):
+        del function["parameters"]  # an object without properties was refused by older models
+    return function
 
 
-def _tool(tool: Dict) -> Dict:
-    schema = schemas.of_tool(tool, "gemini")
-    # An object without properties was refused by older models.
-    parameters: Dict = {"parameters": schema} if schema.get("properties") else {}
-    return {"name": wire.legal(str(tool["name"])), "description": tool.get("description") or "", **parameters}
-
-
-def _choice(choice: object) -> Dict | None:
-    """Return the field for auto, none, required or {"name": tool}; None leaves it out."""
-    if isinstance(choice, dict):
-        return {"mode": "ANY", "allowedFunctionNames": [wire.legal(str(choice["name"]))]}
-    return {"mode": _MODES[str(choice)]} if choice in _MODES else None
-
-
-def _settings(options: Options, rule: Dict) -> Dict:
-    given = {
-        "maxOutputTokens": options.get("max_tokens"),
-        "temperature": options.get("temperature"),
-        "thinkingConfig": _thinking(options.get("thinking"), rule),
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _thinking(wished: object, rule: Dict) -> Dict | None:
+def _thinking(wished: str | int | None, rule: Rule) -> Dict | None:
     """Return how much to think, in the words of this model; None leaves it to the model."""
     how = rule.get("thinking", "level")
     if wished is None or how == "none":
@@ -269,19 +227,15 @@ def _thinking(wished: object, rule: Dict) -> Dict | None:
             {"thinkingLevel": rule.get("least", "LOW")} if how == "level" else {"thinkingBudget": rule.get("least", 0)}
         )
     if how == "budget":
-        budget = min(wished, _BUDGETS["high"]) if isinstance(wished, int) else _BUDGETS.get(str(wished), -1)
+        budget = min(wished, _BUDGETS["high"]) if isinstance(wished, int) else _BUDGETS.get(wished, -1)
         return {"thinkingBudget": budget, "includeThoughts": True}
     if wished == "adaptive":
         return {"includeThoughts": True}
-    return {"thinkingLevel": _level(wished, rule), "includeThoughts": True}
-
-
-def _level(wished: object, rule: Dict) -> str:
     if isinstance(wished, int):
         wished = next((level for level, budget in _BUDGETS.items() if wished <= budget), "high")
-    level = str(wished).upper()
-    levels = rule.get("levels")
-    return level if not isinstance(levels, list) or level in levels else str(levels[-1])
+    level = wished.upper()
+    levels = rule.get("levels", [level])
+    return {"thinkingLevel": level if level in levels else levels[-1], "includeThoughts": True}
 
 
 # The answer
@@ -290,22 +244,14 @@ def _level(wished: object, rule: Dict) -> str:
 # Signatures go back with the very part they came in, so they are kept with it: with a call, or as an empty thought
 # behind a text, which says how many characters of it were signed. Source: "GenerateContentResponse".
 
+_REFUSALS = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY",
+             "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR")  # fmt: skip
+_ERRORS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
 _STOP_REASONS = {
     "STOP": "end_turn",
     "MAX_TOKENS": "max_tokens",
-    "SAFETY": "refusal",
-    "RECITATION": "refusal",
-    "BLOCKLIST": "refusal",
-    "PROHIBITED_CONTENT": "refusal",
-    "SPII": "refusal",
-    "IMAGE_SAFETY": "refusal",
-    "IMAGE_PROHIBITED_CONTENT": "refusal",
-    "IMAGE_RECITATION": "refusal",
-    "MODEL_ARMOR": "refusal",
-    "MALFORMED_FUNCTION_CALL": "error",
-    "UNEXPECTED_TOOL_CALL": "error",
-    "TOO_MANY_TOOL_CALLS": "error",
-    "MALFORMED_RESPONSE": "error",
+    **dict.fromkeys(_REFUSALS, "refusal"),
+    **dict.fromkeys(_ERRORS, "error"),
 }
 
 # Parts that a hosted tool made; they go back as they came.
@@ -315,70 +261,74 @@ _HOSTED = ("toolCall", "toolResponse", "executableCode", "codeExecutionResult")
 class Decoder(decoding.Decoder):
     """Decode one or many GenerateContentResponse."""
 
-    def __init__(self, status: int, headers: dict[str, str], options: dict[str, object]):
+    def __init__(self, status: int, headers: Headers, options: Options):
         super().__init__(status, headers, options)
-        self._owner = str(self.profile.get("id") or "")
-        self.calls = Calls(self._owner)
+        self.calls = Calls(self.owner)
         self._has_text = False
         self._is_partial = False
         self._reason = ""  # in the service's own words
         self._words = ""
 
-    def on_done(self) -> list[events.Event]:
+    def on_done(self) -> list[Event]:
         return []  # of gateways: the last answer says that it is the last
 
-    def on_piece(self, piece: Dict, event: str) -> list[events.Event]:
+    def on_piece(self, piece: Dict, event: str) -> list[Event]:
         return self.reported(piece) if piece.get("error") or event == "error" else self._answer(piece)
 
-    def on_whole(self, answer: Dict) -> list[events.Event]:
+    def on_whole(self, answer: Dict) -> list[Event]:
         if not isinstance(answer.get("candidates"), list) and not isinstance(answer.get("promptFeedback"), dict):
             return self.bad_answer("it holds no candidate")
         return self._answer(answer)
 
-    def finish(self) -> list[events.Event]:
+    def finish(self) -> list[Event]:
         if self._is_partial:
             message = f"{self.label} sent a tool call in pieces, which is not understood; it was not run"
-            return self.fail(faults.event("bad_tool_call", message))
+            return self.fail("bad_tool_call", message)
         if self.stop_reason == "error":
-            message = f"{self.label} wrote a tool call nobody can read ({self._reason})"
-            return self.fail(faults.event("bad_tool_call", message))
-        out: list[events.Event] = []
+            return self.fail("bad_tool_call", f"{self.label} wrote a tool call nobody can read ({self._reason})")
+        out: list[Event] = []
         if self.stop_reason == "refusal":
             self.calls = Calls()
             if not self._has_text:
-                why = self._words or self._reason
-                out.append(events.delta(f"({self.label} declined to answer: {faults.scrub(why)})"))
+                why = events.scrub(self._words or self._reason)
+                out.append(events.delta(f"({self.label} declined to answer: {why})"))
         return [*out, *super().finish()]
 
-    def _answer(self, answer: Dict) -> list[events.Event]:
+    def _answer(self, answer: Dict) -> list[Event]:
         self.is_started = True
         self.model = str(answer.get("modelVersion") or self.model)
         self.seed = str(answer.get("responseId") or self.seed)
-        self._count(answer.get("usageMetadata"))
-        self._stop(_object(answer, "promptFeedback").get("blockReason"), "", "refusal")
+        usage = wire.part(answer, "usageMetadata")
+        if usage:  # each answer of a stream has those so far
+            self.counts = {
+                "input_tokens": _sum(usage, "promptTokenCount", "toolUsePromptTokenCount"),
+                "output_tokens": _sum(usage, "candidatesTokenCount", "thoughtsTokenCount"),
+                "cache_read_input_tokens": usage.get("cachedContentTokenCount"),
+                "reasoning_tokens": usage.get("thoughtsTokenCount"),
+            }
+        if self._is_reason(wire.part(answer, "promptFeedback").get("blockReason"), ""):
+            self.stop_reason = "refusal"
         candidates = answer.get("candidates")
-        candidate = candidates[0] if isinstance(candidates, list) and candidates else None
-        if not isinstance(candidate, dict):
-            return []
-        parts = _object(candidate, "content").get("parts")
-        out: list[events.Event] = []
-        for part in parts if isinstance(parts, list) else []:
-            out.extend(self._take(part) if isinstance(part, dict) else [])
-        self._stop(candidate.get("finishReason"), candidate.get("finishMessage"), "other")
+        candidate = wire.part(candidates[0]) if isinstance(candidates, list) and candidates else {}
+        out = [event for part in wire.parts(wire.part(candidate, "content").get("parts")) for event in self._part(part)]
+        if self._is_reason(candidate.get("finishReason"), candidate.get("finishMessage")):
+            self.stopped(self._reason, _STOP_REASONS)
         return out
 
-    def _stop(self, reason: object, words: object, unknown: str) -> None:
+    def _is_reason(self, reason: object, words: object) -> bool:
+        """Keep why the service stopped; False when it did not say."""
         if not isinstance(reason, str) or not reason or reason.endswith("_UNSPECIFIED"):
-            return
-        self._reason, self._words = reason, words if isinstance(words, str) else ""
-        self.stop_reason = unknown if unknown == "refusal" else _STOP_REASONS.get(reason, unknown)
+            return False
+        self._reason, self._words = reason, wire.words(words)
+        return True
 
-    def _take(self, part: Dict) -> list[events.Event]:
+    def _part(self, part: Dict) -> list[Event]:
         signature = part.get("thoughtSignature") or part.get("thought_signature")
         if isinstance(part.get("functionCall"), dict):
-            return self._call(_object(part, "functionCall"), signature)
+            self._call(wire.part(part, "functionCall"), signature)
+            return []
         if any(name in part for name in _HOSTED):
-            return events.echo(self._owner, {"part": part})
+            return events.echo(self.owner, {"part": part})
         text = part.get("text")
         if not isinstance(text, str):
             return []
@@ -387,37 +337,18 @@ class Decoder(decoding.Decoder):
         self._has_text = self._has_text or (bool(text) and not is_thought)
         if signature:
             kept = {"signature": signature} if is_thought else {"signature": signature, "text_chars": len(text)}
-            out += events.echo(self._owner, kept)
+            out += events.echo(self.owner, kept)
         return out
 
-    def _call(self, call: Dict, signature: object) -> list[events.Event]:
-        arguments = call.get("args")
+    def _call(self, call: Dict, signature: object) -> None:
         if call.get("willContinue") is True or "partialArgs" in call:
             self._is_partial = True  # streamed arguments are not asked for; what came is not all of them
         own: Dict = {name: value for name, value in (("thought_signature", signature), ("id", call.get("id"))) if value}
-        piece: Dict = {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": arguments or {}}}
-        if own:
-            piece["extra_content"] = {"google": own}
-        self.calls.add(piece, whole=True)
-        return []
-
-    def _count(self, usage: object) -> None:
-        """Take counts; each answer of a stream has those so far."""
-        if not isinstance(usage, dict):
-            return
-        self.counts = {
-            "input_tokens": _sum(usage, "promptTokenCount", "toolUsePromptTokenCount"),
-            "output_tokens": _sum(usage, "candidatesTokenCount", "thoughtsTokenCount"),
-            "cache_read_input_tokens": usage.get("cachedContentTokenCount"),
-            "reasoning_tokens": usage.get("thoughtsTokenCount"),
-        }
+        function = {"name": call.get("name"), "arguments": call.get("args") or {}}
+        extra = {"extra_content": {"google": own}} if own else {}
+        self.calls.add({"id": call.get("id"), "function": function, **extra}, whole=True)
 
 
 def _sum(usage: Dict, *names: str) -> int | None:
     numbers = [value for value in [usage.get(name) for name in names] if isinstance(value, int)]
     return sum(numbers) if numbers else None
-
-
-def _object(value: Dict, name: str) -> Dict:
-    part = value.get(name)
-    return part if isinstance(part, dict) else {}

@@ -7,10 +7,11 @@ and its form of images are its own. Source: Ollama, docs/api and api/types.go.
 from __future__ import annotations
 
 from oasis.core.framing import Lines
-from oasis.providers import decoding, events, faults, gate, wire
-from oasis.providers.wire import Dict, Options, Request
+from oasis.providers import decoding, events, gate, schemas, wire
 
-_STOP_REASONS = {"": "end_turn", "stop": "end_turn", "length": "max_tokens", "load": "end_turn", "unload": "end_turn"}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.providers.shapes import Block, Dict, Embedded, Event, Headers, Model, Options, Request, Tool, Turn
 
 # The server's own default is small and it cuts long prompts from the front without a word.
 NUM_CTX = 16384
@@ -18,12 +19,10 @@ NUM_CTX = 16384
 TEXTS = 512  # at once: the server embeds them one after the other
 
 
-def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> Request:
+def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
     """Return the HTTP request of one turn.
 
     There is no tool_choice in this API: none and one tool are said by what is offered, required cannot be said.
-
-    Raises: SettingsError for a bad base_url, a missing model or a search, UsageError for a file that cannot be read.
     """
     if options.get("search"):
         wire.search_of(options)
@@ -39,12 +38,13 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
         "stream": bool(options.get("stream")),
         "options": limits,
     }
-    offered = _offered(tools, options.get("tool_choice"))
-    if offered:
-        body["tools"] = [_tool(tool) for tool in offered]
+    choice = options.get("tool_choice")
+    if tools and choice != "none":
+        body["tools"] = [_tool(tool) for tool in wire.chosen(tools, choice)]
     effort = wire.effort_of(options)
-    if effort:
-        body["think"] = effort if _knows_levels(options) and effort != "none" else effort != "none"
+    if effort:  # all models but gpt-oss refuse a level and take true or false
+        has_levels = "gpt-oss" in wire.model_of(options)
+        body["think"] = effort if has_levels and effort != "none" else effort != "none"
     return wire.post(options, _url(options, "/api/chat"), body)
 
 
@@ -53,56 +53,36 @@ def models_request(options: Options) -> Request:
     return wire.get(options, _url(options, "/api/tags"))
 
 
-def models_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[Dict]:
-    """Return the models: {"id", "tools"?}.
-
-    Raises: ProviderError with the kind of failure.
-    """
-    return [_model(entry) for entry in wire.models_of(status, headers, body, options, "models", "name")]
+def models_read(answer: object, options: Options) -> list[Model]:
+    """Return the models."""
+    listed = wire.models_of(answer, "models", "name", options)
+    return [wire.model(entry["name"], abilities=entry.get("capabilities")) for entry in listed]
 
 
 def embed_request(texts: list[str], options: Options) -> Request:
-    """Return the request for the embeddings of some texts; options["dimensions"] shortens them where a model can.
-
-    Raises: UsageError for texts that cannot be sent, SettingsError for a bad base_url or missing model.
-    """
+    """Return the request for the embeddings of some texts; options["dimensions"] shortens them where a model can."""
     body: Dict = {"model": wire.model_of(options), "input": wire.asked(texts, TEXTS, options)}
     if options.get("dimensions") is not None:
         body["dimensions"] = options["dimensions"]
     return wire.post({**options, "stream": False}, _url(options, "/api/embed"), body)
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> wire.Made:
-    """Return the embeddings in the order of the texts, and the tokens that they took.
-
-    Raises: ProviderError with the kind of failure.
-    """
-    answer = wire.answer_of(status, headers, body, options)
-    told = answer if isinstance(answer, dict) else {}
-    return wire.read(told.get("embeddings"), options), {"input_tokens": told.get("prompt_eval_count")}
-
-
-def _model(entry: Dict) -> Dict:
-    model: Dict = {"id": events.clean(str(entry["name"]))}
-    if isinstance(entry.get("capabilities"), list):
-        model["tools"] = "tools" in entry["capabilities"]  # type: ignore[operator]
-    return model
+def embed_read(answer: object, options: Options) -> Embedded:
+    """Return the embeddings in the order of the texts, and the tokens that they took."""
+    whole = wire.part(answer)
+    return wire.vectors(whole.get("embeddings"), options), {"input_tokens": whole.get("prompt_eval_count")}
 
 
 # The request
 
 
 def _url(options: Options, path: str) -> str:
-    base = wire.base_url_of(options)
-    for tail in ("/v1", "/api"):  # copied from the OpenAI-compatible address or from the API's own pages
-        if base.endswith(tail):
-            base = base[: -len(tail)]
-    return base + path
+    return wire.base_url_of(options, "/v1", "/api") + path
 
 
-def _merge_system_runs(chat: list[gate.Message]) -> list[gate.Message]:
+def _merge_system_runs(chat: list[Turn]) -> list[Turn]:
     """Join system messages that stand side by side, in place, with a blank line."""
-    out: list[gate.Message] = []
+    out: list[Turn] = []
     for message in chat:
         if message["role"] == "system" and out and out[-1]["role"] == "system":
             joined = "\n\n".join([text for text in (gate.text_of(out[-1]), gate.text_of(message)) if text])
@@ -112,69 +92,46 @@ def _merge_system_runs(chat: list[gate.Message]) -> list[gate.Message]:
     return out
 
 
-def _offered(tools: list[Dict], choice: object) -> list[Dict]:
-    if choice == "none":
-        return []
-    if isinstance(choice, dict):
-        return [tool for tool in tools if tool["name"] == choice["name"]] or tools
-    return tools
-
-
-def _knows_levels(options: Options) -> bool:
-    """Tell whether a model takes low, medium and high; all others refuse a level and take true or false."""
-    return "gpt-oss" in wire.model_of(options)
-
-
-def _tool(tool: Dict) -> Dict:
+def _tool(tool: Tool) -> Dict:
     schema = tool.get("input_schema")
-    parameters = schema if isinstance(schema, dict) and schema else {"type": "object", "properties": {}}
+    parameters = schema if isinstance(schema, dict) and schema else schemas.EMPTY
     function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": parameters}
     return {"type": "function", "function": function}
 
 
-def _messages(chat: list[gate.Message]) -> list[Dict]:
+def _messages(chat: list[Turn]) -> list[Dict]:
     out: list[Dict] = []
-    names: dict[object, object] = {}
+    names: dict[str, str] = {}
     for message in chat:
         if message["role"] == "tool":
-            out.extend([_result(block, names) for block in gate.blocks_of(message, "tool_result")])
+            out.extend([_result(block, names) for block in message["content"]])
             continue
-        plain: Dict = {"role": message["role"], "content": _words(message)}
-        images = [block for block in _files(message) if wire.kind_of(block) == "image"]
+        files = [*gate.blocks_of(message, "document"), *gate.blocks_of(message, "image")]
+        # Text documents have no field of their own.
+        texts = [wire.text_of(block) for block in files if wire.kind_of(block) == "text"]
+        own = gate.text_of(message)
+        plain: Dict = {"role": message["role"], "content": "\n\n".join([*texts, *([own] if own else [])])}
+        images = [block["data"] for block in files if wire.kind_of(block) == "image"]
         if images:
-            plain["images"] = [wire.data_of(block) for block in images]
+            plain["images"] = images
         calls = gate.blocks_of(message, "tool_use")
         if calls:
-            plain["tool_calls"] = [_call(block) for block in calls]
+            plain["tool_calls"] = [
+                {"id": block["id"], "function": {"name": block["name"], "arguments": block["input"]}} for block in calls
+            ]
             names.update({block["id"]: block["name"] for block in calls})
         out.append(plain)
     return out
 
 
-def _words(message: gate.Message) -> str:
-    """Return the text of a message with its text documents, which have no field of their own."""
-    texts = [wire.text_of(block) for block in _files(message) if wire.kind_of(block) == "text"]
-    said = gate.text_of(message)
-    return "\n\n".join([*texts, *([said] if said else [])]) if texts else said
-
-
-def _files(message: gate.Message) -> list[gate.Block]:
-    return [block for kind in ("document", "image") for block in gate.blocks_of(message, kind)]
-
-
-def _call(block: gate.Block) -> Dict:
-    return {"id": block["id"], "function": {"name": block["name"], "arguments": block["input"]}}
-
-
-def _result(block: gate.Block, names: dict[object, object]) -> Dict:
-    text = gate.text_of(block)
-    if block.get("is_error") and not text.lower().startswith("error"):
-        text = "Error: " + text  # this format has no flag for it
+def _result(block: Block, names: dict[str, str]) -> Dict:
     ident = block["tool_use_id"]
-    return {"role": "tool", "content": text, "tool_name": names.get(ident, ""), "tool_call_id": ident}
+    return {"role": "tool", "content": wire.result_of(block), "tool_name": names[ident], "tool_call_id": ident}
 
 
 # The answer
+
+_STOP_REASONS = {"": "end_turn", "stop": "end_turn", "length": "max_tokens", "load": "end_turn", "unload": "end_turn"}
 
 
 class Decoder(decoding.Decoder):
@@ -182,7 +139,7 @@ class Decoder(decoding.Decoder):
 
     whole_marks = b"["  # an object is a line of the stream; a list is nothing we know
 
-    def __init__(self, status: int, headers: dict[str, str], options: Options):
+    def __init__(self, status: int, headers: Headers, options: Options):
         super().__init__(status, headers, options)
         self._lines: list[bytes] = []  # of an object that is not whole yet
         self._depth = 0
@@ -190,15 +147,34 @@ class Decoder(decoding.Decoder):
     def make_reader(self) -> Lines:
         return Lines()
 
-    def on_piece(self, piece: Dict, event: str) -> list[events.Event]:
-        if piece.get("error"):
+    def on_piece(self, piece: Dict, event: str) -> list[Event]:
+        is_line = "message" in piece or "done" in piece
+        if piece.get("error") or (not is_line and events.has_error(piece)):
             return self.reported(piece)
-        if "message" not in piece and "done" not in piece:
-            return self.reported(piece) if faults.has_error(piece) else []
+        if not is_line:
+            return []
         self.is_started = True
-        return self._line(piece)
+        self.model = str(piece.get("model") or self.model)
+        self.seed = str(piece.get("created_at") or self.seed)
+        out = self._message(wire.part(piece, "message"))
+        if piece.get("done") is not True:
+            return out
+        self.stop_reason = _STOP_REASONS.get(str(piece.get("done_reason") or ""), "other")
+        self.counts = {"input_tokens": piece.get("prompt_eval_count"), "output_tokens": piece.get("eval_count")}
+        return [*out, *self.finish()]
 
-    def _item(self, item: object) -> list[events.Event]:
+    def _message(self, message: Dict) -> list[Event]:
+        # The other names are of servers that only imitate Ollama.
+        thought = message.get("thinking") or message.get("reasoning") or message.get("reasoning_content")
+        out = [events.thinking(thought)] if isinstance(thought, str) and thought else []
+        text = wire.words(message.get("content"))
+        out += [events.delta(text)] if text else []
+        calls = message.get("tool_calls")
+        for piece in calls if isinstance(calls, list) else []:
+            self.calls.add(piece, whole=True)
+        return out
+
+    def _item(self, item: object) -> list[Event]:
         """Take a line; an object over several lines, as some proxies write it, is complete with its last bracket."""
         assert isinstance(item, bytes)
         if self._depth or _opened(item) > 0:
@@ -209,36 +185,13 @@ class Decoder(decoding.Decoder):
             item, self._lines, self._depth = b"\n".join(self._lines), [], 0
         return super()._item(item)
 
-    def _close_stream(self) -> list[events.Event]:
+    def _close_stream(self) -> list[Event]:
         if self._lines:
             return self.cut() if self.is_started else self.bad_answer("it ends in the middle of an object")
         return super()._close_stream()
 
-    def on_whole(self, answer: Dict) -> list[events.Event]:
+    def on_whole(self, answer: Dict) -> list[Event]:
         return self.bad_answer("it is no answer of /api/chat")
-
-    def _line(self, line: Dict) -> list[events.Event]:
-        self.model = str(line.get("model") or self.model)
-        self.seed = str(line.get("created_at") or self.seed)
-        message = line.get("message")
-        out = self._said(message) if isinstance(message, dict) else []
-        if line.get("done") is not True:
-            return out
-        self.stop_reason = _STOP_REASONS.get(str(line.get("done_reason") or ""), "other")
-        self.counts = {"input_tokens": line.get("prompt_eval_count"), "output_tokens": line.get("eval_count")}
-        return [*out, *self.finish()]
-
-    def _said(self, message: Dict) -> list[events.Event]:
-        out: list[events.Event] = []
-        thought = message.get("thinking") or message.get("reasoning") or message.get("reasoning_content")
-        if isinstance(thought, str) and thought:  # the other names are of servers that only imitate Ollama
-            out.append(events.thinking(thought))
-        if isinstance(message.get("content"), str) and message["content"]:
-            out.append(events.delta(str(message["content"])))
-        calls = message.get("tool_calls")
-        for piece in calls if isinstance(calls, list) else []:
-            self.calls.add(piece, whole=True)
-        return out
 
 
 def _opened(line: bytes) -> int:

@@ -1,36 +1,34 @@
 """OpenAI's Responses API: a list of items instead of messages, and reasoning that goes back encrypted.
 
-Pure translation, see the package's contract. Nothing is stored at the
-service: each request holds the whole conversation, and reasoning items go back as they came, before the item they led
-to, but without ids.
+Pure translation, see the package's contract. Nothing is stored at the service: each request holds the whole
+conversation, and reasoning items go back as they came, before the item they led to, but without ids.
 Also spoken by llama.cpp, LM Studio, Ollama, vLLM and OpenRouter. Source: OpenAI API reference, "Responses".
 """
 
 from __future__ import annotations
 
 from oasis.core import jsonl
-from oasis.providers import decoding, events, faults, gate, schemas, wire
+from oasis.providers import decoding, events, gate, schemas, wire
 from oasis.providers.openai_chat import embed_read as embed_read
 from oasis.providers.openai_chat import embed_request as embed_request
 from oasis.providers.openai_chat import models_read as models_read
 from oasis.providers.openai_chat import models_request as models_request
 from oasis.providers.openai_chat import url
-from oasis.providers.wire import Dict, Options, Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.providers.shapes import Block, Dict, Event, Headers, Options, Request, Tool, Turn
 
 TOKENS = 16  # a smaller limit is refused
 ID_CHARS = 64  # a longer call id is refused
 
 
-def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> Request:
-    """Return the HTTP request of one turn.
-
-    Raises: SchemaError for a tool whose schema is no object, SettingsError for a bad base_url, a missing model or a
-    search that is not offered, UsageError for a file that cannot be read.
-    """
+def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
+    """Return the HTTP request of one turn."""
     profile, rule = wire.profile_of(options), wire.rule_of(options)
     takes = wire.takes_of(options)
     checked = wire.checked(messages, takes, wire.label_of(options), in_results=takes)
-    alternate, bridge = bool(profile.get("alternate")), bool(profile.get("bridge"))
+    alternate, bridge = profile.get("alternate", False), profile.get("bridge", False)
     chat = gate.prepare(checked, gate.merge_system_first, alternate=alternate, bridge=bridge)
     body: Dict = {
         "model": wire.model_of(options),
@@ -38,25 +36,40 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
         "stream": bool(options.get("stream")),
         "store": False,
     }
-    system = [gate.text_of(message) for message in chat if message["role"] == "system"]
-    if system:
-        body["instructions"] = system[0]
+    if chat and chat[0]["role"] == "system":  # the gate leaves one
+        body["instructions"] = gate.text_of(chat[0])
     if profile.get("encrypted") and rule.get("thinking") != "none":
         body["include"] = ["reasoning.encrypted_content"]
     _add_tools(body, tools, options)
-    _add_limits(body, options, rule)
-    return wire.post(options, url(options, "/responses"), body)
-
-
-def _add_limits(body: Dict, options: Options, rule: Dict) -> None:
     limit = options.get("max_tokens")
-    if isinstance(limit, int):
+    if limit is not None:
         body["max_output_tokens"] = max(TOKENS, limit)
     if options.get("temperature") is not None and rule.get("temperature", True):
         body["temperature"] = options["temperature"]
     effort = wire.effort_of(options)
     if effort and rule.get("thinking") != "none":
         body["reasoning"] = {"effort": effort}
+    return wire.post(options, url(options, "/responses"), body)
+
+
+def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
+    declared = [_tool(tool, bool(options.get("strict"))) for tool in tools]
+    if options.get("search"):
+        declared.append(wire.search_of(options))
+    if declared:
+        body["tools"] = declared
+    choice = options.get("tool_choice")
+    if declared and isinstance(choice, dict):
+        body["tool_choice"] = {"type": "function", "name": wire.legal(choice["name"])}
+    elif tools and choice:
+        body["tool_choice"] = choice
+
+
+def _tool(tool: Tool, is_strict: bool) -> Dict:
+    """Return a tool; `strict` is always said, because here it is true when it is not."""
+    is_strict = is_strict and schemas.fits_strict(tool.get("input_schema") or {})
+    function = wire.function_of(tool, schemas.of_tool(tool, "strict" if is_strict else "plain"))
+    return {"type": "function", **function, "strict": is_strict}
 
 
 # Items
@@ -70,117 +83,72 @@ class _Items:
         self._model = wire.model_of(options)
         self._ids: dict[str, str] = {}
 
-    def all(self, chat: list[gate.Message]) -> list[Dict]:
+    def all(self, chat: list[Turn]) -> list[Dict]:
         out: list[Dict] = []
         for message in chat:
             if message["role"] == "assistant":
                 out.extend(self._answer(message))
             elif message["role"] == "tool":
-                out.extend([self._result(block) for block in gate.blocks_of(message, "tool_result")])
+                out.extend([self._result(block) for block in message["content"]])
             else:
-                content = message["content"]
-                assert isinstance(content, list)
-                out.append({"type": "message", "role": message["role"], "content": _parts(content)})
+                out.append({"type": "message", "role": message["role"], "content": _parts(message["content"])})
         return out
 
-    def _answer(self, message: gate.Message) -> list[Dict]:
-        """Return the items of an answer; reasoning whose item is gone stays behind, alone it would be refused."""
+    def _answer(self, message: Turn) -> list[Dict]:
+        """Return the items of an answer; reasoning whose item is gone stays behind, alone it would be refused.
+
+        They go without their ids: the service would look for one, and it has stored nothing.
+        """
         out: list[Dict] = []
         before: list[Dict] = []
         phase: object = None
-        content = message["content"]
-        assert isinstance(content, list)
-        for block in content:
+        for block in message["content"]:
             kept = self._kept(block)
-            before.extend(_items(kept.get("items")))
+            for item in wire.parts(kept.get("items")):
+                before.append({name: held for name, held in item.items() if name != "id"})
             if block["type"] == "thinking":
                 phase = kept.get("phase", phase)
-            elif block["type"] == "text":
-                out.extend([*before, _said(str(block["text"]), phase)])
-                before, phase = [], None
-            elif block["type"] == "tool_use":
-                out.extend([*before, self._call(block)])
-                before = []
+                continue
+            if block["type"] == "text":
+                content = [{"type": "output_text", "text": block["text"]}]
+                item = {"type": "message", "role": "assistant", "content": content}
+                before.append({**item, "phase": phase} if phase else item)
+                phase = None
+            else:
+                name, arguments = wire.legal(block["name"]), jsonl.dumps(block["input"])
+                call = {"type": "function_call", "call_id": self._id(block["id"]), "name": name}
+                before.append({**call, "arguments": arguments})
+            out.extend(before)
+            before = []
         return out
 
-    def _kept(self, block: gate.Block) -> Dict:
+    def _kept(self, block: Block) -> Dict:
         """Return what the block keeps for this service and this very model: others cannot open it."""
         kept = wire.metadata_of(block, self._profile)
         return kept if kept.get("model") == self._model else {}
 
-    def _call(self, block: gate.Block) -> Dict:
-        name, arguments = wire.legal(str(block["name"])), jsonl.dumps(block["input"])
-        return {"type": "function_call", "call_id": self._id(block["id"]), "name": name, "arguments": arguments}
-
-    def _result(self, block: gate.Block) -> Dict:
-        content = block["content"]
-        assert isinstance(content, list)
-        output: object = gate.text_of(block)
-        if any(part["type"] != "text" for part in content):
-            output = _parts(content)
-        elif block.get("is_error") and not str(output).lower().startswith("error"):
-            output = f"Error: {output}"  # this format has no flag for it
+    def _result(self, block: Block) -> Dict:
+        is_text = all(part["type"] == "text" for part in block["content"])
+        output = wire.result_of(block) if is_text else _parts(block["content"])
         return {"type": "function_call_output", "call_id": self._id(block["tool_use_id"]), "output": output}
 
-    def _id(self, ident: object) -> str:
-        word = str(ident)
-        if len(word) <= ID_CHARS:
-            return word
-        return self._ids.setdefault(word, f"call_long_{len(self._ids)}")
+    def _id(self, ident: str) -> str:
+        return ident if len(ident) <= ID_CHARS else self._ids.setdefault(ident, f"call_long_{len(self._ids)}")
 
 
-def _items(kept: object) -> list[Dict]:
-    """Return kept items without their ids: the service would look for one, and it has stored nothing."""
-    items = [item for item in kept if isinstance(item, dict)] if isinstance(kept, list) else []
-    return [{name: held for name, held in item.items() if name != "id"} for item in items]
-
-
-def _said(text: str, phase: object) -> Dict:
-    """Return a text of the model's own."""
-    item: Dict = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
-    return {**item, "phase": phase} if phase else item
-
-
-def _parts(content: list[gate.Block]) -> list[Dict]:
+def _parts(content: list[Block]) -> list[Dict]:
     return [_part(block) for block in content] or [{"type": "input_text", "text": ""}]
 
 
-def _part(block: gate.Block) -> Dict:
-    kind = "words" if block["type"] == "text" else wire.kind_of(block)
+def _part(block: Block) -> Dict:
+    if block["type"] == "text":
+        return {"type": "input_text", "text": block["text"]}
+    kind = wire.kind_of(block)
     if kind == "image":
         return {"type": "input_image", "image_url": wire.data_url(block), "detail": "auto"}
     if kind == "pdf":
         return {"type": "input_file", "filename": wire.file_name(block), "file_data": wire.data_url(block)}
-    return {"type": "input_text", "text": str(block["text"]) if kind == "words" else wire.text_of(block)}
-
-
-# Tools
-
-
-def _add_tools(body: Dict, tools: list[Dict], options: Options) -> None:
-    declared = [_tool(tool, bool(options.get("strict"))) for tool in tools]
-    if options.get("search"):
-        declared.append(wire.search_of(options))
-    if not declared:
-        return
-    body["tools"] = declared
-    choice = options.get("tool_choice")
-    if isinstance(choice, dict):
-        body["tool_choice"] = {"type": "function", "name": wire.legal(str(choice["name"]))}
-    elif choice and tools:
-        body["tool_choice"] = choice
-
-
-def _tool(tool: Dict, is_strict: bool) -> Dict:
-    """Return a tool; `strict` is always said, because here it is true when it is not."""
-    is_strict = is_strict and schemas.fits_strict(tool.get("input_schema") or {})
-    return {
-        "type": "function",
-        "name": wire.legal(str(tool["name"])),
-        "description": str(tool.get("description") or ""),
-        "parameters": schemas.of_tool(tool, "strict" if is_strict else "plain"),
-        "strict": is_strict,
-    }
+    return {"type": "input_text", "text": wire.text_of(block)}
 
 
 # The answer
@@ -190,11 +158,9 @@ def _tool(tool: Dict, is_strict: bool) -> Dict:
 # {"model", "items": [...], "phase"?}; the last of an answer that was cut off is followed by nothing and not kept.
 # Unknown events and items are skipped.
 
-_Events = list[events.Event]
-
 _STOP_REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 
-# Pieces of text: the key that holds them, and whether the model says it or only thinks it.
+# Pieces of text: whether the model says it, or only thinks it.
 _DELTAS = {
     "response.output_text.delta": "text",
     "response.refusal.delta": "refusal",
@@ -211,11 +177,8 @@ _KEPT = ("reasoning", "web_search_call")
 class Decoder(decoding.Decoder):
     """Decode a response."""
 
-    def __init__(self, status: int, headers: dict[str, str], options: Dict):
+    def __init__(self, status: int, headers: Headers, options: Options):
         super().__init__(status, headers, options)
-        self._owner = str(self.profile.get("id") or "")
-        # What goes back is for the model as it was asked for (wire.model_of), whatever name it answers with.
-        self._asked_model = str(options.get("model") or self.profile.get("model") or "")
         self._keeps = bool(self.profile.get("encrypted"))  # other servers read their own items in many ways
         self._before: list[Dict] = []  # kept items that wait for the text or call they led to
         self._calls: dict[int, Dict] = {}  # by place: the call's item, and what was kept before it
@@ -225,85 +188,68 @@ class Decoder(decoding.Decoder):
         self._places: dict[str, int] = {}  # of items that came without their place
         self._is_refused = False
 
-    def on_done(self) -> _Events:
+    def on_done(self) -> list[Event]:
         return self.cut() if self.is_started else self.nothing()  # of gateways; the API itself has no such mark
 
-    def on_piece(self, piece: Dict, event: str) -> _Events:
-        return self._event(str(piece.get("type") or event), piece)
-
-    def on_whole(self, answer: Dict) -> _Events:
-        if not isinstance(answer.get("output"), list):
-            return self.bad_answer("it holds no output")
-        return self._ended(answer)
-
-    def _event(self, kind: str, event: Dict) -> _Events:
-        if kind in _FAILURES or ("type" not in event and faults.has_error(event)):
-            return self._failed(event)
+    def on_piece(self, piece: Dict, event: str) -> list[Event]:
+        kind = str(piece.get("type") or event)
+        if kind in _FAILURES or ("type" not in piece and events.has_error(piece)):
+            return self._failed(piece)
         self.is_started = True
-        place = self._place(event)
+        place, item = self._place(piece), wire.part(piece, "item")
         if kind in _DELTAS:
-            return self._piece(place, _DELTAS[kind], event.get("delta"))
+            return self._piece(place, _DELTAS[kind], piece.get("delta"))
         if kind == "response.reasoning_summary_part.added":
             return [events.thinking("\n\n")] if self._heard.get(place) == "thinking" else []
         if kind.startswith("response.function_call_arguments."):
-            return self._argued(place, event)
-        item = event.get("item")
-        if kind == "response.output_item.added" and isinstance(item, dict):
-            return self._added(place, item)
-        if kind == "response.output_item.done" and isinstance(item, dict):
+            call = self._call(place)
+            self._pieces.setdefault(place, []).append(wire.words(piece.get("delta")))
+            if isinstance(piece.get("arguments"), str):
+                call["arguments"] = piece["arguments"]
+        elif kind == "response.output_item.added" and item.get("type") == "function_call":
+            early = {"arguments": None, "early": item.get("arguments")}  # those that count come in pieces
+            self._call(place).update(_without_nothing({**item, **early}))
+        elif kind == "response.output_item.added" and item.get("type") == "message":
+            return self._opened(item)
+        elif kind == "response.output_item.done" and item:
             return self._finished(place, item)
-        response = event.get("response")
-        if kind.startswith("response.") and isinstance(response, dict):
+        elif kind.startswith("response.") and isinstance(piece.get("response"), dict):
+            response = wire.part(piece, "response")
             self._named(response)
             return self._ended(response) if kind in _ENDS else []
         return []
+
+    def on_whole(self, answer: Dict) -> list[Event]:
+        if not isinstance(answer.get("output"), list):
+            return self.bad_answer("it holds no output")
+        return self._ended(answer)
 
     # Items
 
     def _place(self, event: Dict) -> int:
         """Return where in the output an event belongs; without a place its item's id says it."""
-        place, item = event.get("output_index"), event.get("item")
+        place = event.get("output_index")
         if isinstance(place, int):
             return place
-        ident = event.get("item_id") or (item.get("id") if isinstance(item, dict) else None)
+        ident = event.get("item_id") or wire.part(event, "item").get("id")
         return self._places.setdefault(str(ident), len(self._places))
 
     def _call(self, place: int) -> Dict:
         if place not in self._calls:
-            self._calls[place] = {"before": self._taken()}
+            self._calls[place] = {"before": self._before}
+            self._before = []
         return self._calls[place]
 
-    def _taken(self) -> list[Dict]:
-        taken, self._before = self._before, []
-        return taken
-
-    def _argued(self, place: int, event: Dict) -> _Events:
-        call, piece = self._call(place), event.get("delta")
-        if isinstance(piece, str):
-            self._pieces.setdefault(place, []).append(piece)
-        if isinstance(event.get("arguments"), str):
-            call["arguments"] = event["arguments"]
-        return []
-
-    def _added(self, place: int, item: Dict) -> _Events:
-        if item.get("type") == "function_call":
-            early = {"arguments": None, "early": item.get("arguments")}  # those that count come in pieces
-            self._call(place).update(_without_nothing({**item, **early}))
-        if item.get("type") == "message":
-            return self._opened(item)
-        return []
-
-    def _opened(self, item: Dict) -> _Events:
+    def _opened(self, item: Dict) -> list[Event]:
         """Return what goes back with the text that begins."""
-        kept: Dict = {"model": self._asked_model}
-        items = self._taken()
-        if items:
-            kept["items"] = items
+        kept: Dict = {"model": self.asked_model}
+        if self._before:
+            kept["items"], self._before = self._before, []
         if self._keeps and isinstance(item.get("phase"), str):
             kept["phase"] = item["phase"]
-        return events.echo(self._owner, kept) if len(kept) > 1 else []
+        return events.echo(self.owner, kept) if len(kept) > 1 else []
 
-    def _finished(self, place: int, item: Dict) -> _Events:
+    def _finished(self, place: int, item: Dict) -> list[Event]:
         """Take an item that is complete; what its pieces have said already is not repeated."""
         if place in self._done:
             return []
@@ -313,15 +259,16 @@ class Decoder(decoding.Decoder):
             self._call(place).update(_without_nothing(item))
         if kind not in ("message", *_KEPT):
             return []
-        out: _Events = [] if kind != "message" or place in self._heard else self._opened(item)
+        out: list[Event] = []
         if place not in self._heard:
-            for part in _texts(item):
-                out.extend(self._piece(place, *part))
+            out += self._opened(item) if kind == "message" else []
+            for text_kind, text in _texts(item):
+                out += self._piece(place, text_kind, text)
         if self._keeps and (kind == "web_search_call" or item.get("encrypted_content")):
             self._before.append(item)
         return out
 
-    def _piece(self, place: int, kind: str, text: object) -> _Events:
+    def _piece(self, place: int, kind: str, text: object) -> list[Event]:
         if not isinstance(text, str) or not text:
             return []
         self._heard[place] = kind
@@ -333,39 +280,45 @@ class Decoder(decoding.Decoder):
     # Endings
 
     def _named(self, response: Dict) -> None:
-        if isinstance(response.get("model"), str) and response["model"]:
-            self.model = str(response["model"])
+        self.model = wire.words(response.get("model")) or self.model
         self.seed = str(response.get("id") or self.seed)
 
-    def _failed(self, event: Dict) -> _Events:
-        response = event.get("response")
-        value = response if isinstance(response, dict) and response.get("error") else event
-        if value is response or event.get("type") == "error" or faults.has_error(event):
-            return self.reported(value)
-        return self.fail(faults.event("server", f"{self.label} gave up in the middle of its answer"))
+    def _failed(self, event: Dict) -> list[Event]:
+        response = wire.part(event, "response")
+        if response.get("error"):
+            return self.reported(response)
+        if event.get("type") == "error" or events.has_error(event):
+            return self.reported(event)
+        return self.fail("server", f"{self.label} gave up in the middle of its answer")
 
-    def _ended(self, response: Dict) -> _Events:
+    def _ended(self, response: Dict) -> list[Event]:
         """Take the whole response; its output counts only where no item came before it."""
         self._named(response)
-        status, details = response.get("status"), response.get("incomplete_details")
+        status, reason = response.get("status"), wire.part(response, "incomplete_details").get("reason")
         if status in ("failed", "cancelled"):
             return self._failed({"response": response})
-        out: _Events = []
+        out: list[Event] = []
         output = response.get("output")
         if not self._done and not self._heard and not self._calls and isinstance(output, list):
             for place, item in enumerate(output):
-                out.extend(self._finished(place, item) if isinstance(item, dict) else [])
-        reason = details.get("reason") if isinstance(details, dict) else None
-        self.stop_reason = "end_turn"
-        if status == "incomplete" or reason:
-            self.stop_reason = _STOP_REASONS.get(str(reason), "other")
-        self._count(response.get("usage"))
+                out += self._finished(place, item) if isinstance(item, dict) else []
+        is_cut = status == "incomplete" or reason
+        self.stop_reason = _STOP_REASONS.get(str(reason), "other") if is_cut else "end_turn"
+        usage = wire.part(response, "usage")
+        read, made = wire.part(usage, "input_tokens_details"), wire.part(usage, "output_tokens_details")
+        self.counts = {
+            "input_tokens": usage.get("input_tokens"),
+            "output_tokens": usage.get("output_tokens"),
+            "cache_read_input_tokens": read.get("cached_tokens"),
+            "cache_creation_input_tokens": read.get("cache_write_tokens"),
+            "reasoning_tokens": made.get("reasoning_tokens"),
+        }
         return [*out, *self.finish()]
 
-    def finish(self) -> _Events:
+    def finish(self) -> list[Event]:
         if self._is_refused:
             self.stop_reason = "refusal"
-        calls = [self._calls[place] for place in sorted(self._calls)]
+        calls = [call for _, call in sorted(self._calls.items(), key=lambda pair: pair[0])]
         for place, call in self._calls.items():
             call.setdefault("arguments", "".join(self._pieces.get(place, [])) or call.get("early"))
         for call in calls:
@@ -377,21 +330,10 @@ class Decoder(decoding.Decoder):
             if call.get("status") == "incomplete":  # cut, though what is there may look whole
                 event.update({"input": {}, "invalid": str(call.get("arguments") or "")[: events.INVALID_CHARS]})
             if call["before"]:
-                kept = {"model": self._asked_model, "items": call["before"]}
-                for echo in events.echo(self._owner, kept):
+                kept = {"model": self.asked_model, "items": call["before"]}
+                for echo in events.echo(self.owner, kept):
                     event["provider_metadata"] = echo["provider_metadata"]
         return out
-
-    def _count(self, usage: object) -> None:
-        if isinstance(usage, dict):
-            read, made = _object(usage, "input_tokens_details"), _object(usage, "output_tokens_details")
-            self.counts = {
-                "input_tokens": usage.get("input_tokens"),
-                "output_tokens": usage.get("output_tokens"),
-                "cache_read_input_tokens": read.get("cached_tokens"),
-                "cache_creation_input_tokens": read.get("cache_write_tokens"),
-                "reasoning_tokens": made.get("reasoning_tokens"),
-            }
 
 
 def _without_nothing(item: Dict) -> Dict:
@@ -403,17 +345,9 @@ def _texts(item: Dict) -> list[tuple[str, str]]:
     """Return the texts of a whole item as (kind, text)."""
     found: list[tuple[str, str]] = []
     for name, kind in (("summary", "thinking"), ("content", "thinking" if item.get("type") == "reasoning" else "text")):
-        parts = item.get(name)
-        for part in parts if isinstance(parts, list) else []:
-            if not isinstance(part, dict):
-                continue
+        for part in wire.parts(item.get(name)):
             if isinstance(part.get("refusal"), str):
-                found.append(("refusal", part["refusal"]))
+                found.append(("refusal", str(part["refusal"])))
             elif isinstance(part.get("text"), str):
-                found.append((kind, ("\n\n" if found and kind == "thinking" else "") + part["text"]))
+                found.append((kind, ("\n\n" if found and kind == "thinking" else "") + str(part["text"])))
     return found
-
-
-def _object(usage: Dict, name: str) -> Dict:
-    part = usage.get(name)
-    return part if isinstance(part, dict) else {}

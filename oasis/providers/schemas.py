@@ -18,7 +18,12 @@ from __future__ import annotations
 from oasis.core import jsonl
 from oasis.errors import SchemaError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.providers.shapes import Tool
+
 Schema = dict[str, object]
+EMPTY: Schema = {"type": "object", "properties": {}}
 
 # What is said in words where a service has no keyword for it.
 _HINTS = (
@@ -42,19 +47,17 @@ _GEMINI_FORMATS = ("date-time", "int32", "int64", "float", "double")
 
 
 def reduced(schema: object, kind: str) -> Schema:
-    """Return a tool's schema in the form of `kind`: plain, gemini or strict. The outermost is always an object."""
+    """Return a tool's schema in a form: plain, gemini, strict or bare. The outermost is always an object."""
     whole = _as_object(inlined(schema))
-    if kind == "plain":
-        return whole
-    return {"gemini": _gemini, "strict": _strict, "bare": _bare}[kind](whole)
+    return whole if kind == "plain" else {"gemini": _gemini, "strict": _strict, "bare": _bare}[kind](whole)
 
 
-def of_tool(tool: Schema, kind: str) -> Schema:
+def of_tool(tool: Tool, kind: str) -> Schema:
     """Return the schema of a tool spec in the form of `kind`; a tool without one takes no arguments.
 
     Raises: SchemaError for a schema that is no object.
     """
-    schema = tool.get("input_schema") or {}
+    schema: object = tool.get("input_schema") or {}
     if not isinstance(schema, dict):
         name, what = tool.get("name"), type(schema).__name__
         raise SchemaError(f"invalid tool schema: tool {name!r} has a {what}, not an object")
@@ -213,45 +216,26 @@ def _gemini_type(flat: Schema, name: str) -> Schema:
     if flat.get("format") in _GEMINI_FORMATS and name in ("string", "integer", "number"):
         out["format"], taken = flat["format"], (*taken, "format")
     if name == "object":
-        out.update(_gemini_object(flat))
+        properties = {key: _gemini(one) for key, one in _map(flat, "properties").items() if one is not False}
+        required = [key for key in dict.fromkeys(_words(flat, "required")) if key in properties]
+        out.update({"properties": properties} if properties else {})
+        out.update({"required": required} if required else {})
     elif name == "array":
         out["items"] = _gemini(_items(flat))
-    elif name == "integer":
-        out.update(_whole_limits(flat))
-        taken = (*taken, "exclusiveMinimum", "exclusiveMaximum") if _whole_limits(flat) else taken
-    out.update(_described(_enum_in_words(flat, name, out), taken))
-    return out
-
-
-def _gemini_object(flat: Schema) -> Schema:
-    properties = {name: _gemini(one) for name, one in _map(flat, "properties").items() if one is not False}
-    required = [name for name in dict.fromkeys(_words(flat, "required")) if name in properties]
-    out: Schema = {"properties": properties} if properties else {}
-    return {**out, "required": required} if required else out
-
-
-def _enum_in_words(flat: Schema, name: str, out: Schema) -> Schema:
-    """Put the allowed texts into `out`; Gemini knows no other values, so those go into the description."""
+    elif name == "integer":  # exclusive limits of whole numbers are said as inclusive ones
+        for exclusive, keyword, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
+            value = flat.get(exclusive)
+            if isinstance(value, int) and _is_number(value) and keyword not in flat:
+                out[keyword], taken = value + step, (*taken, "exclusiveMinimum", "exclusiveMaximum")
     values = _list(flat.get("enum"))
     texts = [value for value in values if isinstance(value, str) and value]  # an empty one is refused
     if name == "string" and texts:
         out["enum"] = list(dict.fromkeys(texts))
     others = [value for value in values if _type_of(value) == name or (name == "number" and _is_number(value))]
-    if name in ("string", "boolean") or not others:
-        return flat
-    words = f"one of {_short(others)}"
-    known = flat.get("description")
-    return {**flat, "description": f"{known} ({words})" if isinstance(known, str) and known else words}
-
-
-def _whole_limits(flat: Schema) -> Schema:
-    """Return the exclusive limits of whole numbers as inclusive ones."""
-    limits: Schema = {}
-    for exclusive, keyword, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
-        value = flat.get(exclusive)
-        if isinstance(value, int) and not isinstance(value, bool) and keyword not in flat:
-            limits[keyword] = value + step
-    return limits
+    if name not in ("string", "boolean") and others:  # it knows no other values than texts
+        words, known = f"one of {_short(others)}", flat.get("description")
+        flat = {**flat, "description": f"{known} ({words})" if isinstance(known, str) and known else words}
+    return {**out, **_described(flat, taken)}
 
 
 def _items(flat: Schema) -> object:
@@ -274,20 +258,16 @@ def _strict(schema: object) -> Schema:
         names = types or ["string"]
         out["type"] = names[0] if len(names) == 1 else names
         if "object" in names:
-            out.update(_strict_object(flat))
+            given = {name: one for name, one in _map(flat, "properties").items() if one is not False}
+            needed = _words(flat, "required")
+            forms = {name: _strict(one) if name in needed else _or_null(_strict(one)) for name, one in given.items()}
+            out.update({"properties": forms, "required": list(forms), "additionalProperties": False})
         if "array" in names:
             out["items"] = _strict(_items(flat))
         values = _list(flat.get("enum"))
         if values:
             out["enum"] = values
     return _or_null(out) if is_nullable or takes_null else out
-
-
-def _strict_object(flat: Schema) -> Schema:
-    given = {name: one for name, one in _map(flat, "properties").items() if one is not False}
-    needed = _words(flat, "required")
-    properties = {name: _strict(one) if name in needed else _or_null(_strict(one)) for name, one in given.items()}
-    return {"properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def _or_null(schema: Schema) -> Schema:
@@ -385,6 +365,13 @@ _COUNTS = (
 )  # fmt: skip
 _VALUES = ("const", "default", "enum", "examples", "example")
 VALUE_LEVELS = 8  # of an example or allowed value
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(_MAPS, dict),
+    **dict.fromkeys(_ONES, (dict, bool)),
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(_FLAGS, bool),
+    **dict.fromkeys((*_LISTS, "required", "examples", "enum"), list),
+}
 
 
 def inlined(schema: object) -> object:
@@ -400,18 +387,15 @@ class _Inliner:
         self._spent = 0
 
     def schema(self, value: object, level: int = 0, opened: tuple[str, ...] = ()) -> object:
-        if isinstance(value, bool):
-            return value
         if not isinstance(value, dict):
-            return {}
-        self._spent += NODE + sum([_weight(name, held) for name, held in value.items()])
+            return value if isinstance(value, bool) else {}
+        texts = {name: held for name, held in value.items() if name in _TEXTS or name in _VALUES}
+        self._spent += NODE + sum([len(held if isinstance(held, str) else repr(held)) for held in texts.values()])
         if level > LEVELS or self._spent > SIZE:
             return _outline(value)
-        if isinstance(value.get("$ref"), str):
-            return self._referred(value, str(value["$ref"]), level, opened)
-        return {name: self._keyword(name, held, level + 1, opened) for name, held in _modern(value).items()}
-
-    def _referred(self, value: Schema, reference: str, level: int, opened: tuple[str, ...]) -> object:
+        reference = value.get("$ref")
+        if not isinstance(reference, str):
+            return {name: self._keyword(name, held, level + 1, opened) for name, held in _modern(value).items()}
         target = self._named(reference)
         others = {name: held for name, held in value.items() if name != "$ref"}
         if not isinstance(target, dict):
@@ -445,15 +429,8 @@ class _Inliner:
 
 def _outline(schema: Schema) -> Schema:
     """Return what is left of a schema whose inside is cut off."""
-    out = {name: schema[name] for name in ("type", "description") if isinstance(schema.get(name), str)}
-    return {name: held for name, held in out.items() if _is_said(name, held)}
-
-
-def _weight(name: str, held: object) -> int:
-    """Return the characters of data in a schema: texts, allowed values, examples."""
-    if name not in _TEXTS and name not in _VALUES:
-        return 0
-    return len(held) if isinstance(held, str) else len(repr(held))
+    kept = {name: schema[name] for name in ("type", "description") if isinstance(schema.get(name), str)}
+    return {name: held for name, held in kept.items() if _is_valid(name, held)}
 
 
 def _modern(schema: Schema) -> Schema:
@@ -461,7 +438,7 @@ def _modern(schema: Schema) -> Schema:
 
     Some services check the schemas of all tools, and one badly written would make them refuse every request.
     """
-    out = {name: held for name, held in schema.items() if _is_said(name, held)}
+    out = {name: held for name, held in schema.items() if _is_valid(name, held)}
     for limit in ("minimum", "maximum"):
         exclusive = "exclusive" + limit.capitalize()
         if schema.get(exclusive) is True and limit in out:
@@ -475,34 +452,23 @@ def _modern(schema: Schema) -> Schema:
     return out
 
 
-def _is_said(name: str, held: object) -> bool:
+def _is_valid(name: str, held: object) -> bool:
     """Tell whether a keyword is known and its value one that it may have."""
-    if name in _MAPS:
-        return isinstance(held, dict)
-    if name in _ONES:
-        return isinstance(held, (dict, bool))
-    if name in _TEXTS or name in _FLAGS:
-        return isinstance(held, str if name in _TEXTS else bool)
-    if name in _NUMBERS or name == "multipleOf":
-        return _is_number(held) and (name in _NUMBERS or held > 0)  # type: ignore[operator]
-    if name in _COUNTS:
-        return isinstance(held, int) and _is_number(held) and held >= 0
-    if name == "type":
-        return held in _ALL_TYPES if isinstance(held, str) else isinstance(held, list) and _are_types(held)
-    if name in ("required", "examples", "enum", *_LISTS) and not isinstance(held, list):
+    if name in _KINDS and not isinstance(held, _KINDS[name]):
         return False
     if name in ("enum", *_LISTS) and not held:
         return False
-    return name in ("required", *_LISTS) or (name in _VALUES and _fits(held))
-
-
-def _are_types(words: list[object]) -> bool:
-    return bool(words) and all(isinstance(word, str) and word in _ALL_TYPES for word in words)
-
-
-def _fits(value: object) -> bool:
-    try:
-        jsonl.check(value, "value", jsonl.DEPTH - VALUE_LEVELS)
-    except SchemaError:
-        return False
-    return True
+    if name in _NUMBERS or name in _COUNTS or name == "multipleOf":
+        is_number = isinstance(held, (int, float)) and _is_number(held)
+        if name in _COUNTS:
+            return isinstance(held, int) and is_number and held >= 0
+        return is_number and (name in _NUMBERS or held > 0)  # type: ignore[operator]
+    if name == "type":
+        named = [held] if isinstance(held, str) else _list(held)
+        return bool(named) and all(isinstance(word, str) and word in _ALL_TYPES for word in named)
+    if name in _VALUES:
+        try:
+            jsonl.check(held, "value", jsonl.DEPTH - VALUE_LEVELS)
+        except SchemaError:
+            return False
+    return name in _KINDS or name in _VALUES

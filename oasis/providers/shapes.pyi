@@ -1,12 +1,15 @@
 """The types of providers/, for the type checker alone; what the keys mean stands in __init__.py and events.py."""
 
+from collections.abc import Mapping
 from typing import TypedDict
 
 from typing_extensions import NotRequired, Required
 
 from oasis.core.shapes import Json
 
+Dict = dict[str, object]  # an object of a body or an answer
 Headers = dict[str, str]  # lower-case names in answers
+Embedded = tuple[list[list[float]], Dict]  # vectors, and the counts of tokens as events.usage takes them
 
 class Failure(TypedDict):
     """What an error event says."""
@@ -18,6 +21,14 @@ class Failure(TypedDict):
     status: NotRequired[int]
     retry_after_s: NotRequired[float]
     parameter: NotRequired[str]  # the one that the model does not take, see faults.py
+
+class Kind(TypedDict, total=False):
+    """One kind of failure, see failures.json."""
+
+    hint: Required[str]
+    retry: bool
+    status: list[int]
+    words: list[str]
 
 class Usage(TypedDict, total=False):
     """Tokens of one answer; what is not known is left out."""
@@ -57,7 +68,7 @@ class Event(TypedDict, total=False):
     headers: Headers
     wait_s: float  # retry
     parameter: str  # refused
-    message: dict[str, Json]  # of an MCP server
+    message: Mapping[str, object]  # of an MCP server
     session: str
     status: int
     result: dict[str, Json]
@@ -78,6 +89,34 @@ class Tool(TypedDict, total=False):
     name: str
     description: str
     input_schema: dict[str, Json]
+
+class Block(TypedDict, total=False):
+    """One content block of any type, as the gate leaves it; see core/shapes.pyi."""
+
+    type: str
+    text: str
+    provider_metadata: dict[str, dict[str, Json]]
+    cache: bool
+    id: str
+    name: str
+    input: dict[str, Json]
+    tool_use_id: str
+    content: list[Block]
+    is_error: bool
+    media_type: str
+    data: str
+
+class Turn(TypedDict):
+    """One message that the gate prepared."""
+
+    role: str
+    content: list[Block]
+
+class Sent(TypedDict):
+    """One message in the form of an API."""
+
+    role: str
+    content: list[Dict]
 
 class Rule(TypedDict, total=False):
     """What the models with one of the prefixes differ in; see `_keys` of profiles.json."""

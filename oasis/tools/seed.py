@@ -3,12 +3,12 @@
 Specs are in seed.json. A tool that is not set up is listed with a note and cannot be called.
 
 The workspace is a folder of a user without rights. A process of its own touches its files (worker/workspace.py). A
-program is one of the owner's list, as words, never through a shell. Either child is confined (worker/confined.py), has
+program is one of the owner's list, as words, never through a shell. Either child is confined (worker/rights.py), has
 limits, an environment given whole and no descriptor of ours; a program ends with all it started: those that left its
 group are found by a mark in their environment.
 
 The web is reached by a worker, for the daemon opens no connection. The worker judges what may be reached
-(worker/hostnames.py), by the owner's list and by what it gets from here: this router's own addresses and the networks
+(worker/web.py), by the owner's list and by what it gets from here: this router's own addresses and the networks
 of its interfaces, which may look like the internet's (IPv6).
 
 config workspace 'workspace'
@@ -203,7 +203,7 @@ def _run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) 
     """
     mark = os.urandom(16).hex()
     env = {"PATH": PATH, "HOME": folder, "LC_ALL": "C.UTF-8", _MARK[:-1]: mark}
-    out, err, why, status = _talk(_confined("confined", [user, "@" + folder, *argv]), env, b"", seconds, watch)
+    out, err, why, status = _talk(_confined("rights", [user, "@" + folder, *argv]), env, b"", seconds, watch)
     _sweep(mark)
     result: ProgramResult = {"exit_status": status, "output": _shown(out) or "(no output)"}
     if err:

@@ -22,19 +22,19 @@ from oasis import providers
 from oasis.core import jsonl
 from oasis.errors import PeerError, SchemaError
 from oasis.providers import events
-from oasis.worker import hostnames, lines, protocol, rights, transport
+from oasis.worker import lines, protocol, rights, transport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.providers.shapes import Profile
-    from oasis.worker.transport import Open
+    from oasis.providers.shapes import Event, Profile
+    from oasis.worker.shapes import Open, Request
 
 
 def main(user: str) -> None:
     """Serve requests until stdin ends, as `user`, or without one as the usual user when that is possible."""
     for vendor in providers.VENDORS:
         providers.load(vendor)
-    hostnames.prepare()
+    transport.prepare()
     profiles, send = providers.profiles(), transport.best()
     rights.drop(user or rights.USER, is_required=bool(user))
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -47,7 +47,7 @@ def serve(line: bytes, profiles: dict[str, Profile], send: Open) -> None:
     """Answer one request line."""
     number = 0
 
-    def emit(event: events.Event) -> None:
+    def emit(event: Event) -> None:
         try:
             written = lines.encode(number, event)
         except PeerError as error:
@@ -56,12 +56,13 @@ def serve(line: bytes, profiles: dict[str, Profile], send: Open) -> None:
         sys.stdout.buffer.flush()
 
     try:
-        request: object = jsonl.loads(line, max_bytes=lines.REQUEST_BYTES)
-        if not isinstance(request, dict) or not isinstance(request.get("id"), int):
+        value: object = jsonl.loads(line, max_bytes=lines.REQUEST_BYTES)
+        if not isinstance(value, dict) or not isinstance(value.get("id"), int):
             raise SchemaError("it is no object with an id")
     except SchemaError as error:
         emit(events.error(error.code, f"the request is not readable: {error.message}", error.hint))
         return
+    request: Request = value  # type: ignore[assignment]  # whose keys the daemon wrote, see lines.py
     number = request["id"]
     protocol.answer(request, profiles, send, emit, time.sleep)
 

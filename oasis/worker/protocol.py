@@ -1,178 +1,255 @@
 """Answer one request of the daemon with events, by its op; the last one is its ending.
 
-Knows providers and a transport that is given; not stdin, rights or the daemon. See chat.py for chats, transport.py for
-how all of it is sent, lines.py for requests and events.
+Knows providers and a transport that is given; not stdin, rights or the daemon. See transport.py for how all of it is
+sent, lines.py for requests and events.
+
+A chat is asked again before any output was emitted, at most `retries` times, only for failures that say so, and never
+when that would begin after BUDGET_S. It is done here, not in the daemon, because here a cancelled request ends at once
+in the middle of a wait: with the process. Source of the waiting times: the defaults of the services' own libraries
+(0.5 s doubling to 8 s, up to a quarter less, a server's wish obeyed up to 60 s). A parameter that the model refuses is
+left out, once each, and reported, so that the daemon leaves it out from then on.
 """
 
 from __future__ import annotations
 
+import random
 import time
 
 from oasis import providers
 from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
-from oasis.errors import OasisError, ProviderTimeout, SettingsError, UsageError
+from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, wire
 from oasis.worker import mcp, telegram, transport, web
-from oasis.worker.chat import Chat, Outside, failed
-from oasis.worker.transport import within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
-    from oasis.providers import wire
-    from oasis.providers.shapes import Profile
-    from oasis.worker.chat import Emit, Sleep
-    from oasis.worker.finding import Found
-    from oasis.worker.transport import Now, Open
-
-Request = dict[str, object]
+    from oasis.providers.decoding import Decoder
+    from oasis.providers.shapes import Event, Options, Profile
+    from oasis.providers.shapes import Request as Http
+    from oasis.worker.shapes import Emit, Limits, Open, Request
+    from oasis.worker.transport import Response
 
 CONNECT_S = 10.0
 IDLE_S = 120.0
 RETRIES = 2
 # The longest answers of slow models at home take some minutes; what drips on for longer is no answer.
 TOTAL_S = 3600.0
+WAIT_MAX_S = 60.0  # longer is for a person to decide
+BUDGET_S = 120.0  # the owner waits: after two minutes an answer to "why" is better than one more try
+REFUSALS = 4  # of parameters in one request; who refuses more does not take our requests at all
+
+_OUTPUT = ("delta", "thinking", "tool_use")
 
 
 def answer(
-    request: Request, profiles: dict[str, Profile], send: Open, emit: Emit, sleep_s: Sleep,
-    now_s: Now = time.monotonic,
+    request: Request, profiles: dict[str, Profile], send: Open, emit: Emit, sleep_s: Callable[[float], None],
+    now_s: Callable[[], float] = time.monotonic,
 ) -> None:  # fmt: skip
     """Answer a request with events; the last one is its ending."""
-    key = str(request.get("key") or "")
+    key = request.get("key") or ""
 
-    def emit_masked(event: events.Event) -> None:
+    def emit_masked(event: Event) -> None:
         emit(_masked(event, key))
 
     try:
-        _answer(request, profiles, send, emit_masked, sleep_s, now_s)
+        _Exchange(request, profiles, send, emit_masked, sleep_s, now_s).answer()
     except OasisError as error:
-        emit_masked(failed(error))
+        emit_masked(_failed(error))
 
 
-def _answer(request: Request, profiles: dict[str, Profile], send: Open, emit: Emit, sleep_s: Sleep, now_s: Now) -> None:
-    op, options, limits = request.get("op"), _options(request, profiles), _limits(request, profiles)
-    module = providers.load(str(request.get("vendor") or wire.profile_of(options).get("vendor")))
-    if op in ("chat", "show"):
-        chat = Chat(request, module, options, limits, Outside(send, emit, sleep_s, now_s))
-        chat.run() if request["op"] == "chat" else chat.show()
-    elif op == "models":
-        emit({"type": "models", "models": _models(module, options, limits, send, now_s)})
-    elif op == "embed":
-        made, counts = _embeddings(request, module, options, limits, send, now_s)
-        for vector in made:
-            emit({"type": "embedding", "embedding": vector})
+class _Exchange:
+    """One request, with all the times that a service is asked for it."""
+
+    def __init__(
+        self, request: Request, profiles: dict[str, Profile], send: Open, emit: Emit,
+        sleep_s: Callable[[float], None], now_s: Callable[[], float],
+    ) -> None:  # fmt: skip
+        name = request.get("profile") or "compatible"
+        if name not in profiles:
+            raise UsageError(f"profile {name!r} is unknown", "use one of: " + ", ".join(sorted(profiles)))
+        profile, given = profiles[name], request.get("options") or {}
+        self._request = request
+        self._options: Options = {
+            "stream": True,
+            **given,
+            "profile": {**profile, "id": name},
+            "base_url": request.get("base_url") or profile.get("base_url") or "",
+            "key": request.get("key") or "",  # the profile's `key` says whether one is needed
+            "model": request.get("model") or profile.get("model") or "",
+        }
+        self._limits: Limits = {
+            "connect_s": given.get("connect_s") or CONNECT_S,
+            "idle_s": given.get("idle_s") or profile.get("idle_s") or IDLE_S,
+            "total_s": given.get("total_s") or TOTAL_S,
+            "ca_file": given.get("ca_file") or "",
+            "proxy": given.get("proxy") or "",
+            "proxy_auth": given.get("proxy_auth") or "",
+            "walled": given.get("walled") or False,
+        }
+        self._without = list(given.get("without") or [])
+        self._module = providers.load(request.get("vendor") or profile["vendor"])
+        self._send = send
+        self._emit = emit
+        self._sleep_s = sleep_s
+        self._now_s = now_s
+
+    def answer(self) -> None:
+        """Do what the op says.
+
+        Raises: OasisError when that cannot be done.
+        """
+        op = self._request.get("op")
+        if op in ("chat", "show"):
+            tools = wire.Toolset(self._request.get("messages", []), self._request.get("tools", []), self._options)
+            http = self._module.build_request(tools.messages, tools.tools, tools.options)
+            self._chat(http, tools) if op == "chat" else self._show(events.without(http, self._without))
+        elif op == "models":
+            found = self._module.models_read(self._plain(self._module.models_request(self._options)), self._options)
+            self._emit({"type": "models", "models": found})
+        elif op == "embed":
+            self._embed(self._request.get("texts", []))
+        elif op in ("mcp", "telegram"):
+            until_s = self._now_s() + self._limits["total_s"]
+            begun = lambda http: transport.begun(http, self._limits, self._send)  # noqa: E731
+            read = lambda response: transport.read(response, until_s - self._now_s())  # noqa: E731
+            (mcp if op == "mcp" else telegram).exchange(self._request, begun, read, self._emit)
+        elif op in ("fetch", "search", "read"):
+            asked = web.Web(self._request)
+            with transport.within(
+                asked.most_s(), ProviderTimeout("the web takes longer than it may", "try again later")
+            ):
+                self._emit({"type": "web", "result": asked.run()})  # type: ignore[typeddict-item]
+        elif op == "find":
+            self._emit({"type": "web", "result": web.find(self._request.get("places", []))})  # type: ignore[typeddict-item]
+        else:
+            raise UsageError(f"op {str(op)[:40]!r} is unknown", "lines.py has those that there are")
+
+    def _plain(self, http: Http) -> object:
+        """Return the JSON of a whole answer."""
+        return wire.answer_of(*transport.fetched(http, self._limits, self._send, self._now_s), self._options)
+
+    def _embed(self, texts: list[str]) -> None:
+        """Emit a vector for each text, and the tokens that they took."""
+        if not hasattr(self._module, "embed_request"):
+            hint = "choose a service that has them, like OpenAI, Gemini, Cohere or Ollama"
+            raise SettingsError(f"{wire.label_of(self._options)} has no embeddings", hint)
+        # `extra` holds fields of a chat's body, which the method for embeddings need not know.
+        options: Options = {**self._options, "extra": {}}
+        found, counts = self._module.embed_read(self._plain(self._module.embed_request(texts, options)), options)
+        if len(found) != len(texts):
+            raise wire.bad_answer(options, f"it holds {len(found)} embeddings for {len(texts)} texts")
+        for vector in found:
+            self._emit({"type": "embedding", "embedding": vector})
         for event in [*events.usage(counts), events.done("end_turn", wire.model_of(options))]:
-            emit(event)
-    elif op in ("mcp", "telegram"):
-        until_s = now_s() + transport.seconds(limits, "total_s")
-        begun = lambda http: transport.begun(http, limits, send)  # noqa: E731
-        read = lambda response: transport.read(response, until_s - now_s())  # noqa: E731
-        (mcp if op == "mcp" else telegram).exchange(request, begun, read, emit)
-    elif op in ("fetch", "search", "read"):
-        emit({"type": "web", "result": _web(request)})
-    elif op == "find":
-        emit({"type": "web", "result": _found(request)})
-    else:
-        raise UsageError(f"op {str(op)[:40]!r} is unknown", "lines.py has those that there are")
+            self._emit(event)
+
+    # Chats
+
+    def _show(self, http: Http) -> None:
+        """Tell what would be sent, and send nothing."""
+        key = self._options["key"]
+        hidden = {name: value.replace(key, "***") if key else value for name, value in http["headers"].items()}
+        shown: Event = {"type": "shown", "method": http["method"], "url": http["url"], "headers": hidden}
+        self._emit({**shown, "text": http["body"].decode("utf-8")})
+        self._emit(events.done("end_turn", wire.model_of(self._options)))
+
+    def _chat(self, http: Http, tools: wire.Toolset) -> None:
+        """Ask until there is an answer, or a failure that stays."""
+        retries, attempt, began_s = self._options.get("retries", RETRIES), 0, self._now_s()
+        while True:
+            failure = self._attempt(events.without(http, self._without), tools)
+            if failure is None:
+                return
+            if self._leaves_out(failure, http):
+                continue
+            wait_s = _wait_s(failure, attempt)
+            if attempt == retries or wait_s is None or self._now_s() - began_s + wait_s > BUDGET_S:
+                self._emit(failure)
+                return
+            attempt += 1
+            text = f"{failure['error']['message']}; asking again in {wait_s:.1f} s"
+            self._emit({"type": "retry", "text": text, "wait_s": wait_s})
+            self._sleep_s(wait_s)
+
+    def _leaves_out(self, failure: Event, http: Http) -> bool:
+        """Leave out the parameter that a failure refuses from now on; False when that is not what failed."""
+        name = failure["error"].get("parameter", "")
+        if not name or name in self._without or len(self._without) >= REFUSALS:
+            return False
+        if not events.has(events.without(http, self._without), name):
+            return False
+        self._without.append(name)
+        plain, _, other = name.partition("=")
+        how = f"it is sent as {other} from now on" if other else "it is left out from now on"
+        text = f"{wire.model_of(self._options)} does not take {plain}: {how}"
+        self._emit({"type": "refused", "text": text, "parameter": name})
+        return True
+
+    def _attempt(self, http: Http, tools: wire.Toolset) -> Event | None:
+        """Ask once; return the failure when nothing was emitted yet, None when the answer has ended."""
+        has_output = False
+        until_s = self._now_s() + self._limits["total_s"]
+        try:
+            response = transport.begun(http, self._limits, self._send)
+        except OasisError as error:
+            return _failed(error)
+        try:
+            decoder = self._module.Decoder(response.status, response.headers, self._options)
+            for event in _decoded(response, decoder, lambda: until_s - self._now_s()):
+                if event["type"] == "error" and not has_output:
+                    return event
+                has_output = has_output or event["type"] in _OUTPUT
+                self._emit(tools.event(event))
+        except ProviderError as error:
+            if not has_output:
+                return _failed(error)
+            self._emit(_failed(error))
+        finally:
+            response.close()
+        return None
 
 
-def _found(request: Request) -> Found:
-    from oasis.worker import finding  # in the first hour, and then hardly ever
-
-    places = request.get("places")
-    return finding.find([str(one) for one in places] if isinstance(places, list) else [])
-
-
-def _web(request: Request) -> web.Page | web.Findings:
-    asked = web.Web(request)  # type: ignore[arg-type]  # the keys of lines.py; each value is converted there
-    with within(asked.most_s(), ProviderTimeout("the web takes longer than it may", "try again later")):
-        return asked.run()
-
-
-# What was asked for
+def _decoded(response: Response, decoder: Decoder, left_s: Callable[[], float]) -> Iterator[Event]:
+    """Yield the events of a response up to its ending."""
+    most = TOTAL_BYTES if 200 <= response.status < 300 else events.BODY_BYTES
+    taken = 0
+    while taken <= most and not decoder.is_ended:
+        data = transport.read(response, left_s())
+        if not data:
+            break
+        taken += len(data)
+        yield from decoder.feed(data)
+    yield from decoder.close()
 
 
-def _options(request: Request, profiles: dict[str, Profile]) -> wire.Options:
-    name = str(request.get("profile") or "compatible")
-    if name not in profiles:
-        raise UsageError(f"profile {name!r} is unknown", "use one of: " + ", ".join(sorted(profiles)))
-    given = request.get("options")
-    options = dict(given) if isinstance(given, dict) else {}
-    options.setdefault("stream", True)
-    options["profile"] = {**profiles[name], "id": name}
-    for field in ("base_url", "key", "model"):
-        options[field] = request.get(field) or profiles[name].get(field) or ""
-    options["key"] = request.get("key") or ""  # the profile's `key` says whether one is needed
-    return options
+def _wait_s(failure: Event, attempt: int) -> float | None:
+    """Return how long to wait before the next attempt, None when there should be none."""
+    error = failure["error"]
+    if not error["retryable"]:
+        return None
+    wished = error.get("retry_after_s")
+    if wished is not None:
+        return wished if wished <= WAIT_MAX_S else None
+    return min(8.0, 0.5 * 2.0**attempt) * (1 - random.random() / 4)  # noqa: S311 (spreads clients, guards nothing)
 
 
-def _limits(request: Request, profiles: dict[str, Profile]) -> dict[str, object]:
-    given = request.get("options")
-    options = given if isinstance(given, dict) else {}
-    profile = profiles.get(str(request.get("profile") or "compatible"), {})
-    limits: dict[str, object] = {
-        "connect_s": options.get("connect_s") or CONNECT_S,
-        "idle_s": options.get("idle_s") or profile.get("idle_s") or IDLE_S,
-        "total_s": options.get("total_s") or TOTAL_S,
-        "retries": options.get("retries", RETRIES),
-    }
-    limits.update({name: options[name] for name in ("ca_file", "proxy", "proxy_auth", "walled") if options.get(name)})
-    return limits
+def _failed(error: OasisError) -> Event:
+    return events.error(error.code, error.message, error.hint, error.retryable)
 
 
-# Lists and vectors
-
-
-def _models(
-    module: ModuleType, options: wire.Options, limits: dict[str, object], send: Open, now_s: Now
-) -> list[dict[str, object]]:
-    status, headers, body = transport.fetched(module.models_request(options), limits, send, now_s)
-    models: list[dict[str, object]] = module.models_read(status, headers, body, options)
-    return models
-
-
-def _embeddings(
-    request: Request,
-    module: ModuleType,
-    options: wire.Options,
-    limits: dict[str, object],
-    send: Open,
-    now_s: Now,
-) -> wire.Made:
-    """Return a vector for each text of a request, and the tokens that they took.
-
-    Raises: SettingsError for a service without embeddings, UsageError for texts that cannot be sent, ProviderError.
-    """
-    if not hasattr(module, "embed_request"):
-        hint = "choose a service that has them, like OpenAI, Gemini, Cohere or Ollama"
-        raise SettingsError(f"{wire.label_of(options)} has no embeddings", hint)
-    given = request.get("texts")
-    texts = [str(text) for text in given] if isinstance(given, list) else []
-    # `extra` holds fields of a chat's body, which the method for embeddings need not know.
-    options = {name: value for name, value in options.items() if name != "extra"}
-    status, headers, body = transport.fetched(module.embed_request(texts, options), limits, send, now_s)
-    made: wire.Made = module.embed_read(status, headers, body, options)
-    if len(made[0]) != len(texts):
-        raise wire.bad_answer(options, f"it holds {len(made[0])} embeddings for {len(texts)} texts")
-    return made
-
-
-# Failures
-
-
-def _masked(event: events.Event, key: str) -> events.Event:
+def _masked(event: Event, key: str) -> Event:
     """Return an event in which the key, should it stand in words about a failure, is masked."""
-    if len(key) >= 4 and event["type"] == "message":  # of an MCP server, which may repeat what it was called with
-        masked: object = jsonl.loads(jsonl.dumps(event).replace(key, "…"), TOTAL_BYTES)
-        return masked if isinstance(masked, dict) else event
-    if len(key) < 4 or event["type"] not in ("error", "retry", "refused"):
+    if len(key) < 4 or event["type"] not in ("message", "error", "retry", "refused"):
         return event
-    if event["type"] != "error":
+    if event["type"] in ("retry", "refused"):
         return {**event, "text": str(event["text"]).replace(key, "…")}
-    body = event["error"]
-    assert isinstance(body, dict)
-    shown = {name: value.replace(key, "…") if isinstance(value, str) else value for name, value in body.items()}
-    return {"type": "error", "error": shown}
+    if event["type"] == "message":  # of an MCP server, which may repeat what it was called with
+        masked: Event = jsonl.loads(jsonl.dumps(event).replace(key, "…"), TOTAL_BYTES)  # type: ignore[assignment]
+        return masked
+    hidden = {
+        name: value.replace(key, "…") if isinstance(value, str) else value for name, value in event["error"].items()
+    }
+    return {"type": "error", "error": hidden}  # type: ignore[typeddict-item]

@@ -1,13 +1,18 @@
-"""Give away what the worker does not need; called once, after every import.
+"""Give away what is not needed: a worker once, after every import; and before a program of somebody else's is run.
 
 Each step is taken where the system has it; none of them is the only wall (the router's own rules fence the user in,
 system/confinement.py).
+
+Started by its path with -I, as `rights.py USER [@FOLDER] PROGRAM ARGUMENT…`, it becomes a user without rights, then
+that program. An empty USER stays who it is, which is for a router root in a folder only. The daemon's limits hold on;
+new privileges are refused where the system can. It runs in /tmp; in a folder that is given it never runs as root.
 """
 
 from __future__ import annotations
 
 import os
 import pwd
+import sys
 
 # Before the rights are gone: an interpreter may lie where the user cannot read.
 try:
@@ -80,3 +85,30 @@ def _limit(name: str, value: int) -> None:
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
     resource.setrlimit(which, (value, value))
+
+
+def main(words: list[str]) -> None:
+    """Never returns: it becomes the program, or ends with a reason on stderr."""
+    user, argv = words[0], words[1:]
+    forbid_new_privileges()
+    if user and not become(user):
+        raise SystemExit(f"cannot become the user {user}")
+    folder = argv.pop(0)[1:] if argv[0].startswith("@") else ""
+    if folder and os.geteuid() == 0:
+        raise SystemExit("never as root")
+    try:
+        if folder:
+            os.fchdir(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
+        else:
+            os.chdir("/tmp")  # noqa: S108
+    except OSError as error:
+        raise SystemExit(f"{folder}: {error.strerror}")
+    os.umask(0o077)
+    try:
+        os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - the owner's own command, word by word
+    except OSError as error:
+        raise SystemExit(f"{argv[0]}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -14,22 +14,19 @@ import base64
 
 from oasis.core import clean, jsonl
 from oasis.errors import ProviderError, SchemaError, UsageError
-from oasis.providers import events
+from oasis.providers import events, wire
+from oasis.worker import transport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from oasis.worker.transport import Response
-
-    Values = dict[str, Any]
-    Exchange = Callable[[dict[str, object]], Response]
-    Read = Callable[[Response], bytes]
+    from oasis.core.shapes import TypeIs
+    from oasis.providers.shapes import Dict, Event
+    from oasis.worker.shapes import Emit, Exchange, File, Read, Request, Update
 
 HOME = "https://api.telegram.org"
 # Twenty updates with long texts, quoted messages and their entities stay below.
 BODY_BYTES = 4 * 1024 * 1024
+_HINT = "is its address right?"
 # Of the service's own words about a failure.
 _WORDS_CHARS = 200
 _PIECE_BYTES = 48 * 1024
@@ -49,33 +46,41 @@ _HINTS = {
 }
 
 
-def exchange(request: Values, open_it: Exchange, read: Read, emit: Callable[..., None]) -> None:
+def exchange(request: Request, open_it: Exchange, read: Read, emit: Emit) -> None:
     """Make a call and tell what came of it; the last event is `telegram` or `error`.
 
     Raises: UsageError for a method that is not ours, ProviderError for an answer that is none.
     """
-    method = str(request.get("method"))
+    method = request["method"]
     if method not in _METHODS:
         raise UsageError(f"the method {method[:40]!r} is none of ours", "there are: " + ", ".join(_METHODS))
-    parameters = dict(request.get("parameters") or {})
-    wanted = int(parameters.pop("most_bytes", 0))
+    parameters: Dict = {**request.get("parameters", {})}
+    wanted = _whole(parameters.pop("most_bytes", 0))
     called, failure = _called(request, "getFile" if method == "file" else method, parameters, open_it, read)
     if failure is not None:
         emit(failure)
     elif method == "file":
-        emit(_file(request, called, wanted, open_it, read, emit))
+        failure, data = _file(request, wire.part(called).get("file_path"), wanted, open_it, read)
+        for at in range(0, len(data), _PIECE_BYTES):
+            emit({"type": "piece", "data": base64.b64encode(data[at : at + _PIECE_BYTES]).decode("ascii")})
+        emit(failure or {"type": "telegram", "result": {"bytes": len(data)}})
     elif method == "getUpdates":
-        found = [update(one) for one in called if isinstance(one, dict)] if isinstance(called, list) else []
+        found = [update(one) for one in wire.parts(called)]
         for one in sorted(filter(None, found), key=lambda one: one["id"]):
-            emit({"type": "update", "update": one})
+            emit({"type": "update", "update": one})  # type: ignore[typeddict-item]
         emit({"type": "telegram", "result": {"count": len(found)}})
-    else:
-        emit({"type": "telegram", "result": _result(method, called)})
+    else:  # of use is the message's id, or who the bot is
+        answer, result = wire.part(called), {}
+        if _is_id(answer.get("message_id")):
+            result["message"] = answer["message_id"]
+        if method == "getMe" and _is_id(answer.get("id")):
+            result.update(id=answer["id"], name=clean.name(answer.get("username")))
+        emit({"type": "telegram", "result": result})  # type: ignore[typeddict-item]
 
 
 def _called(
-    request: Values, method: str, parameters: Values, open_it: Exchange, read: Read
-) -> tuple[Any, events.Event | None]:
+    request: Request, method: str, parameters: Dict, open_it: Exchange, read: Read
+) -> tuple[object, Event | None]:
     """Return the result of a method, or the error event that says why there is none."""
     response = open_it(
         {
@@ -86,78 +91,49 @@ def _called(
         }
     )
     try:
-        body = _body(response, read, BODY_BYTES)
+        body = b"".join(transport.pieces(response, read, BODY_BYTES, "the messenger", _HINT))
     finally:
         response.close()
     try:
-        value = jsonl.loads(body, BODY_BYTES)
+        value = wire.part(jsonl.loads(body, BODY_BYTES))
     except SchemaError:
-        value = None
-    if isinstance(value, dict) and value.get("ok") is True and 200 <= response.status < 300:
+        value = {}
+    if value.get("ok") is True and 200 <= response.status < 300:
         return value.get("result"), None
-    told = value if isinstance(value, dict) else {}
-    if response.status == 400 and "message is not modified" in str(told.get("description")):
+    if response.status == 400 and "message is not modified" in str(value.get("description")):
         return {}, None  # it is as it should be
-    return None, _failure(response.status, told)
+    return None, _failure(response.status, value)
 
 
-def _base(request: Values) -> str:
-    return str(request.get("base_url") or HOME).rstrip("/")
+def _base(request: Request) -> str:
+    return (request.get("base_url") or HOME).rstrip("/")
 
 
-def _body(response: Response, read: Read, most: int) -> bytes:
-    body = b""
-    while piece := read(response):
-        body += piece
-        if len(body) > most:
-            raise ProviderError(f"the messenger sent more than {most} bytes", "is its address right?")
-    return body
-
-
-def _failure(status: int, value: Values) -> events.Event:
+def _failure(status: int, value: Dict) -> Event:
     """Return the error event of a refused call."""
-    told = value.get("error_code")
-    status = told if isinstance(told, int) and 400 <= told < 600 else status
-    code = _CODES.get(status, "server" if status >= 500 else "bad_answer")
+    code = value.get("error_code")
+    status = code if isinstance(code, int) and 400 <= code < 600 else status
+    kind = _CODES.get(status, "server" if status >= 500 else "bad_answer")
     words = clean.line(str(value.get("description") or "it gave no reason"))[:_WORDS_CHARS]
-    given = value.get("parameters")
-    wait_s = given.get("retry_after") if isinstance(given, dict) else None
-    wait_s = float(wait_s) if isinstance(wait_s, (int, float)) and 0 < wait_s < 1e6 else None
+    wait = wire.part(value, "parameters").get("retry_after")
+    wait_s = float(wait) if isinstance(wait, (int, float)) and 0 < wait < 1e6 else None
     message = f"the messenger refuses this ({status}): {words}"
-    is_retryable = code in ("rate_limit", "server")
-    return events.error(code, message, _HINTS.get(code, ""), is_retryable, status=status, retry_after_s=wait_s)
+    is_retryable = kind in ("rate_limit", "server")
+    return events.error(kind, message, _HINTS.get(kind, ""), is_retryable, status=status, retry_after_s=wait_s)
 
 
-def _result(method: str, called: Any) -> Values:
-    """Return what is of use in the answer to a method: the message's id, or who the bot is."""
-    if not isinstance(called, dict):
-        return {}
-    found: Values = {}
-    if _is_id(called.get("message_id")):
-        found["message"] = called["message_id"]
-    if method == "getMe" and _is_id(called.get("id")):
-        found.update(id=called["id"], name=clean.name(called.get("username")))
-    return found
-
-
-def _file(
-    request: Values, called: Any, most: int, open_it: Exchange, read: Read, emit: Callable[..., None]
-) -> events.Event:
-    """Read a file and tell its pieces; return the ending."""
-    path = called.get("file_path") if isinstance(called, dict) else None
+def _file(request: Request, path: object, most: int, open_it: Exchange, read: Read) -> tuple[Event | None, bytes]:
+    """Return the content of a file, or the error event that says why there is none."""
     if not isinstance(path, str) or not _is_plain(path):
         raise ProviderError("the messenger does not say where the file is", "send it again")
     url = f"{_base(request)}/file/bot{request['key']}/{path}"
-    response = open_it({"method": "GET", "url": url, "headers": {}, "body": None})
+    response = open_it({"method": "GET", "url": url, "headers": {}, "body": None})  # type: ignore[typeddict-item]
     try:
         if response.status != 200:
-            return _failure(response.status, {})
-        data = _body(response, read, most)
+            return _failure(response.status, {}), b""
+        return None, b"".join(transport.pieces(response, read, most, "the messenger", _HINT))
     finally:
         response.close()
-    for at in range(0, len(data), _PIECE_BYTES):
-        emit({"type": "piece", "data": base64.b64encode(data[at : at + _PIECE_BYTES]).decode("ascii")})
-    return {"type": "telegram", "result": {"bytes": len(data)}}
 
 
 def _is_plain(path: str) -> bool:
@@ -168,7 +144,7 @@ def _is_plain(path: str) -> bool:
 # Updates
 
 
-def update(raw: Values) -> Values | None:
+def update(raw: Dict) -> Update | None:
     """Return an update in our words, None for what has no number.
 
     Shape: {"id", "kind": "message"|"button"|"other"}, and but for "other" {"chat", "from", "is_private": bool, "name",
@@ -178,25 +154,20 @@ def update(raw: Values) -> Values | None:
     number = raw.get("update_id")
     if not _is_id(number):
         return None
-    other: Values = {"id": number, "kind": "other"}
-    message, press = raw.get("message"), raw.get("callback_query")
-    if isinstance(press, dict):
-        found = _press(press)
-    elif isinstance(message, dict):
-        found = _message(message)
-    else:
-        found = None
-    return {"id": number, **found} if found else other
+    press = raw.get("callback_query")
+    found = _press(press) if isinstance(press, dict) else _message(wire.part(raw, "message"))
+    return {"id": number, **(found or {"kind": "other"})}
 
 
-def _message(raw: Values) -> Values | None:
+def _message(raw: Dict) -> Update | None:
     found = _place(raw, raw.get("from"))
     if not found:
         return None
-    found.update(kind="message", text=_text(raw.get("text") or raw.get("caption")), when_unix_s=_whole(raw.get("date")))
-    reply = raw.get("reply_to_message")
-    if isinstance(reply, dict) and _is_id(reply.get("message_id")):
-        found["reply_to"] = reply["message_id"]
+    found["kind"], found["text"] = "message", _text(raw.get("text") or raw.get("caption"))
+    found["when_unix_s"] = _whole(raw.get("date"))
+    reply = wire.part(raw, "reply_to_message").get("message_id")
+    if _is_id(reply):
+        found["reply_to"] = reply
     if any(key in raw for key in _OTHERS):
         found["is_forwarded"] = True
     file = _attached(raw)
@@ -205,15 +176,15 @@ def _message(raw: Values) -> Values | None:
     return found
 
 
-def _press(raw: Values) -> Values | None:
-    message = raw.get("message")
-    found = _place(message, raw.get("from")) if isinstance(message, dict) else None
-    if not found or not isinstance(raw.get("id"), str):
+def _press(raw: Dict) -> Update | None:
+    found = _place(wire.part(raw, "message"), raw.get("from"))
+    ident = raw.get("id")
+    if not found or not isinstance(ident, str):
         return None
-    return {**found, "kind": "button", "button": raw["id"][:_ID_CHARS], "data": _text(raw.get("data"))[:_DATA_CHARS]}
+    return {**found, "kind": "button", "button": ident[:_ID_CHARS], "data": _text(raw.get("data"))[:_DATA_CHARS]}
 
 
-def _place(message: Values, sender: Any) -> Values | None:
+def _place(message: Dict, sender: object) -> Update | None:
     """Return in which chat a message is and who sent it; None where either is missing."""
     chat = message.get("chat")
     if not isinstance(chat, dict) or not isinstance(sender, dict) or sender.get("is_bot") is True:
@@ -221,7 +192,7 @@ def _place(message: Values, sender: Any) -> Values | None:
     if not (_is_id(chat.get("id")) and _is_id(sender.get("id")) and _is_id(message.get("message_id"))):
         return None
     names = [clean.name(sender.get(key)) for key in ("first_name", "last_name")]
-    return {
+    return {  # type: ignore[return-value]  # `from` is no name of Python's
         "chat": chat["id"],
         "from": sender["id"],
         "is_private": chat.get("type") == "private" and chat["id"] == sender["id"],
@@ -230,7 +201,7 @@ def _place(message: Values, sender: Any) -> Values | None:
     }
 
 
-def _attached(raw: Values) -> Values | None:
+def _attached(raw: Dict) -> File | None:
     document, sizes = raw.get("document"), raw.get("photo")
     if isinstance(document, dict):
         name = clean.name(document.get("file_name")) or "document"
@@ -240,21 +211,21 @@ def _attached(raw: Values) -> Values | None:
     return None
 
 
-def _named(raw: Values, name: str, media_type: str) -> Values | None:
+def _named(raw: Dict, name: str, media_type: str) -> File | None:
     file = raw.get("file_id")
     if not isinstance(file, str) or not 0 < len(file) <= _ID_CHARS:
         return None
     return {"id": file, "name": name, "media_type": media_type, "bytes": _whole(raw.get("file_size"))}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return clean.text(value)[:TEXT_CHARS] if isinstance(value, str) else ""
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else 0
 
 
-def _is_id(value: Any) -> bool:
+def _is_id(value: object) -> TypeIs[int]:
     """Tell whether a value is a number of Telegram's: whole, and of at most 52 bits."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53

@@ -4,43 +4,51 @@
     open_requests(request, limits) -> Response       when `requests` is installed
     best()                                           the make to use
 
-`request` is a provider's {"method", "url", "headers", "body"}; `limits` {"connect_s", "idle_s", "ca_file"?, "proxy"?
-(http://HOST:PORT), "proxy_auth"? (USER:PASSWORD), "walled"? (true: the router's own rules keep workers from there)}.
+`request` is a provider's {"method", "url", "headers", "body"}; `limits` {"connect_s", "idle_s", "total_s", "ca_file",
+"proxy" (http://HOST:PORT), "proxy_auth" (USER:PASSWORD), "walled" (the router's own rules keep workers from there)}.
 A Response has `status`, `headers` (lower-case names), `read() -> bytes` (what has arrived; b"" at the end) and
 `close()`. TLS is always verified, no redirect is followed, nothing is unpacked, and neither proxy nor .netrc of the
 environment is looked at. Through a proxy, TLS goes in a tunnel (CONNECT), so that the proxy reads neither key nor text.
 
-Raises: ProviderError (codes in failures.py) naming host and port, SettingsError for an address that is none and for a
-ca_file that cannot be used.
+What went wrong on the way to a service is said with host and port, and with what to do about it; the code is dns,
+refused, unreachable, network, tls, clock, proxy, walled or timeout.
+
+A router has no python3-codecs, which is large and holds what the codec `idna` needs. Sockets and TLS encode every name
+with that codec, also names that need nothing of it. Where it cannot be imported, one takes its place that takes ASCII
+and refuses the rest (UnicodeEncodeError); such names can be written as xn--….
+
+Raises: ProviderError, SettingsError for an address that is none and for a ca_file that cannot be used.
 """
 
 from __future__ import annotations
 
 import base64
+import codecs
 import contextlib
+import errno
 import http.client
+import re
 import signal
+import socket
 import ssl
 import threading
 import urllib.parse
 
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError
-from oasis.providers import wire
-from oasis.worker import failures, hostnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from urllib.parse import SplitResult
 
+    from _typeshed import ReadableBuffer as Buffer
     from requests import Session
 
-    Open = Callable[[dict[str, object], dict[str, object]], "Response"]
-    Now = Callable[[], float]
+    from oasis.providers.shapes import Headers, Request
+    from oasis.worker.shapes import Limits, Open
 
-
-Request = dict[str, object]
-Limits = dict[str, object]
+    Explain = Callable[[BaseException, str], ProviderError]
 
 PIECE_BYTES = 65536
 
@@ -49,10 +57,10 @@ class Response:
     def __init__(
         self,
         status: int,
-        headers: dict[str, str],
+        headers: Headers,
         read1: Callable[[int], bytes],
         close: Callable[[], None],
-        explain: Callable[[BaseException], ProviderError],
+        explain: Explain,
     ):
         self.status = status
         self.headers = headers
@@ -65,13 +73,13 @@ class Response:
         try:
             return self._read1(PIECE_BYTES)
         except Exception as error:
-            explained = self._explain(error)
+            explained = self._explain(error, "read")
             if explained.code == "network":
                 return b""  # the decoder knows whether the answer was complete
             raise explained
 
 
-def best() -> Callable[[Request, Limits], Response]:
+def best() -> Open:
     """Return the make to use: `requests` when it is installed with an urllib3 that can stream (2 or newer)."""
     try:
         import requests  # noqa: F401
@@ -83,23 +91,25 @@ def best() -> Callable[[Request, Limits], Response]:
 
 def open_plain(request: Request, limits: Limits) -> Response:
     """Send the request over http.client and return its response as soon as the head has arrived."""
-    url, proxy = split(str(request["url"])), _proxy(limits)
-    explain = failures.explainer(url, limits, _place(proxy))
+    url, proxy = split(request["url"]), _proxy(limits)
+    explain = _explainer(url, limits, _place(proxy))
     try:
         connection = _connection(url, proxy, limits)
         connection.connect()
-        connection.sock.settimeout(_seconds(limits, "idle_s"))
+        connection.sock.settimeout(limits["idle_s"])
     except OasisError:
         raise
     except Exception as error:
         raise explain(error, "connect")
-    target, headers = _target(url, proxy, request, limits)
+    target, headers = (url.path or "/") + (f"?{url.query}" if url.query else ""), request["headers"]
+    if proxy and url.scheme != "https":  # a proxy gets the whole address of what goes without TLS
+        target, headers = f"http://{url.netloc}{target}", {**headers, **_proxy_headers(limits)}
     try:
-        connection.request(str(request["method"]), target, request["body"], headers)  # type: ignore[arg-type]
+        connection.request(request["method"], target, request["body"], headers)
         response = connection.getresponse()
     except Exception as error:
         connection.close()
-        raise explain(error)
+        raise explain(error, "read")
 
     def close() -> None:
         response.close()
@@ -109,60 +119,31 @@ def open_plain(request: Request, limits: Limits) -> Response:
     return _checked(Response(response.status, arrived, response.read1, close, explain), url, proxy)
 
 
-def split(url: str) -> urllib.parse.SplitResult:
-    """Take an address apart.
-
-    Raises: SettingsError when host or port are no host and port.
-    """
-    try:
-        parts = hostnames.split(url)
-        if parts.hostname and parts.port != 0:
-            return parts
-    except ValueError:
-        pass  # a port out of range, a broken IPv6 address, letters that only python3-codecs knows
-    raise SettingsError(f"the endpoint leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
-
-
-def _connection(
-    url: urllib.parse.SplitResult, proxy: urllib.parse.SplitResult | None, limits: Limits
-) -> http.client.HTTPConnection:
-    timeout_s, there = _seconds(limits, "connect_s"), proxy or url
-    host, port = there.hostname or "", there.port
+def _connection(url: SplitResult, proxy: SplitResult | None, limits: Limits) -> http.client.HTTPConnection:
+    host, port = (proxy or url).hostname or "", (proxy or url).port
     if url.scheme != "https":
-        return http.client.HTTPConnection(host, port, timeout=timeout_s)
-    ca_file = _ca_file(limits)
-    context = ssl.create_default_context(cafile=ca_file or None)
-    connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=context)
+        return http.client.HTTPConnection(host, port, timeout=limits["connect_s"])
+    context = ssl.create_default_context(cafile=_ca_file(limits) or None)
+    connection = http.client.HTTPSConnection(host, port, timeout=limits["connect_s"], context=context)
     if proxy:
         connection.set_tunnel(url.hostname or "", url.port or 443, _proxy_headers(limits))
     return connection
-
-
-def _target(
-    url: urllib.parse.SplitResult, proxy: urllib.parse.SplitResult | None, request: Request, limits: Limits
-) -> tuple[str, dict[str, str]]:
-    """Return what the request line names, and the headers; a proxy gets the whole address of what goes without TLS."""
-    headers = dict(request["headers"])  # type: ignore[call-overload]
-    target = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    if proxy and url.scheme != "https":
-        return f"http://{url.netloc}{target}", {**headers, **_proxy_headers(limits)}
-    return target, headers
 
 
 def open_requests(request: Request, limits: Limits) -> Response:
     """Send the request over `requests` and return its response as soon as the head has arrived."""
     import requests
 
-    url, proxy = split(str(request["url"])), _proxy(limits)
-    explain, ca_file = failures.explainer(url, limits, _place(proxy)), _ca_file(limits)
+    url, proxy = split(request["url"]), _proxy(limits)
+    explain, ca_file = _explainer(url, limits, _place(proxy)), _ca_file(limits)
     session = _session(limits)
     try:
         response = session.request(
-            str(request["method"]),
-            str(request["url"]),
-            data=request["body"],  # type: ignore[arg-type]
-            headers=request["headers"],  # type: ignore[arg-type]
-            timeout=(_seconds(limits, "connect_s"), _seconds(limits, "idle_s")),
+            request["method"],
+            request["url"],
+            data=request["body"],
+            headers=request["headers"],
+            timeout=(limits["connect_s"], limits["idle_s"]),
             verify=ca_file or True,
             proxies=dict.fromkeys(("http", "https"), proxy.geturl()) if proxy else None,
             allow_redirects=False,
@@ -199,27 +180,70 @@ def _session(limits: Limits) -> Session:
 # What both makes have in common
 
 
-def _checked(response: Response, url: urllib.parse.SplitResult, proxy: urllib.parse.SplitResult | None) -> Response:
+def prepare() -> bool:
+    """Have names encoded by something, before rights are dropped; return whether that is the whole codec."""
+    try:
+        import encodings.idna  # noqa: F401
+    except ImportError:
+        codecs.register(lambda name: codecs.CodecInfo(_encode, _decode, name="idna") if name == "idna" else None)
+        return False
+    return True
+
+
+def _encode(text: str, errors: str = "strict") -> tuple[bytes, int]:
+    return text.encode("ascii", errors), len(text)
+
+
+def _decode(data: Buffer, errors: str = "strict") -> tuple[str, int]:
+    whole = bytes(data)
+    return whole.decode("ascii", errors), len(whole)
+
+
+def parts_of(url: str) -> SplitResult:
+    """Take an address apart.
+
+    Raises: ValueError for what is none, and for letters that cannot be judged here (urllib asks unicodedata).
+    """
+    try:
+        return urllib.parse.urlsplit(url)
+    except ImportError:
+        raise ValueError("letters beyond ASCII in a host's name")
+
+
+def split(url: str) -> SplitResult:
+    """Take the address of a service apart.
+
+    Raises: SettingsError when host or port are no host and port.
+    """
+    try:
+        parts = parts_of(url)
+        if parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:
+        pass  # a port out of range, a broken IPv6 address, letters that only python3-codecs knows
+    raise SettingsError(f"the endpoint leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
+
+
+def _checked(response: Response, url: SplitResult, proxy: SplitResult | None) -> Response:
     """Return a response that comes from the service itself.
 
     Raises: ProviderError when it is the proxy that wants a password.
     """
     if proxy and response.status == http.client.PROXY_AUTHENTICATION_REQUIRED:
         response.close()
-        raise failures.refused_by_proxy(response.status, _place(proxy), url.netloc)
+        raise _refused_by_proxy(response.status, _place(proxy), url.netloc)
     return response
 
 
-def _proxy(limits: Limits) -> urllib.parse.SplitResult | None:
+def _proxy(limits: Limits) -> SplitResult | None:
     """Return the address of the proxy, None without one.
 
     Raises: SettingsError when it is no http address with a port.
     """
-    text = limits.get("proxy")
-    if not text:
+    if not limits["proxy"]:
         return None
     try:
-        parts = hostnames.split(str(text))
+        parts = parts_of(limits["proxy"])
         if parts.scheme == "http" and parts.hostname and parts.port and "@" not in parts.netloc:
             return parts
     except ValueError:
@@ -227,15 +251,14 @@ def _proxy(limits: Limits) -> urllib.parse.SplitResult | None:
     raise SettingsError("the option proxy of this service is no http proxy", "write http://HOST:PORT")
 
 
-def _place(proxy: urllib.parse.SplitResult | None) -> str:
+def _place(proxy: SplitResult | None) -> str:
     return f"{proxy.hostname}:{proxy.port}" if proxy else ""
 
 
-def _proxy_headers(limits: Limits) -> dict[str, str]:
-    auth = str(limits.get("proxy_auth") or "")
-    if not auth:
+def _proxy_headers(limits: Limits) -> Headers:
+    if not limits["proxy_auth"]:
         return {}
-    return {"Proxy-Authorization": "Basic " + base64.b64encode(auth.encode()).decode("ascii")}
+    return {"Proxy-Authorization": "Basic " + base64.b64encode(limits["proxy_auth"].encode()).decode("ascii")}
 
 
 def _ca_file(limits: Limits) -> str:
@@ -243,23 +266,16 @@ def _ca_file(limits: Limits) -> str:
 
     Raises: SettingsError when it cannot be read or holds no certificate.
     """
-    path = str(limits.get("ca_file") or "")
-    if not path:
-        return ""
+    path = limits["ca_file"]
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+        if path:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
     except ssl.SSLError:
         raise SettingsError(f"ca_file {path} holds no certificate", "it must hold certificates in PEM form")
     except OSError as error:
         hint = "the worker is a user of its own: make the file readable for all (chmod 644)"
         raise SettingsError(f"ca_file {path} cannot be read: {error.strerror}", hint)
     return path
-
-
-def _seconds(limits: Limits, name: str) -> float:
-    value = limits[name]
-    assert isinstance(value, (int, float))
-    return float(value)
 
 
 @contextlib.contextmanager
@@ -290,15 +306,15 @@ _CONNECTS, _IDLES = 3, 2
 REDIRECTS = 3
 
 
-def begun(http: wire.Request, limits: dict[str, object], send: Open) -> Response:
+def begun(http: Request, limits: Limits, send: Open) -> Response:
     """Send a request and return its response; follow a redirect only within the same host, for the key goes along."""
-    head_s = _CONNECTS * seconds(limits, "connect_s") + _IDLES * seconds(limits, "idle_s")
+    head_s = _CONNECTS * limits["connect_s"] + _IDLES * limits["idle_s"]
     for _ in range(REDIRECTS):
-        host = str(http["url"]).partition("://")[2].partition("/")[0]
+        host = http["url"].partition("://")[2].partition("/")[0]
         message = f"the answer of {host} did not begin within {head_s:g} s"
         with within(head_s, ProviderTimeout(message, "try again; a local model may need a longer idle_s")):
             response = send(http, limits)
-        target = moved(str(http["url"]), response)
+        target = moved(http["url"], response)
         if not target:
             break
         response.close()
@@ -337,9 +353,22 @@ def read(response: Response, left_s: float) -> bytes:
         return response.read()
 
 
-def fetched(http: wire.Request, limits: dict[str, object], send: Open, now_s: Now) -> tuple[int, dict[str, str], bytes]:
+def pieces(response: Response, read: Callable[[Response], bytes], most: int, whose: str, hint: str) -> Iterator[bytes]:
+    """Yield a body as it comes.
+
+    Raises: ProviderError for one of more than `most` bytes.
+    """
+    taken = 0
+    while piece := read(response):
+        taken += len(piece)
+        if taken > most:
+            raise ProviderError(f"{whose} sent more than {most} bytes", hint)
+        yield piece
+
+
+def fetched(http: Request, limits: Limits, send: Open, now_s: Callable[[], float]) -> tuple[int, Headers, bytes]:
     """Return status, headers and the whole body of an answer."""
-    until_s = now_s() + seconds(limits, "total_s")
+    until_s = now_s() + limits["total_s"]
     response = begun(http, limits, send)
     try:
         body = b""
@@ -353,8 +382,149 @@ def fetched(http: wire.Request, limits: dict[str, object], send: Open, now_s: No
     return response.status, response.headers, body
 
 
-def seconds(limits: dict[str, object], name: str) -> float:
-    """Return a limit of a request that is a time."""
-    value = limits[name]
-    assert isinstance(value, (int, float))
-    return float(value)
+# What went wrong on the way
+
+# OpenSSL verify results (openssl/x509_vfy.h) that people can do something about.
+_NOT_YET_VALID, _EXPIRED, _SELF_SIGNED, _SELF_SIGNED_CHAIN, _NO_ISSUER = 9, 10, 18, 19, 20
+_OTHER_NAME, _OTHER_ADDRESS = 62, 64
+
+# How http.client, and so urllib3, says that a proxy did not open the way.
+_TUNNEL = re.compile(r"Tunnel connection failed: (\d+)")
+
+_TRY_AGAIN = "check that the router is online (ping, DNS) and try again"
+_PORTAL = "; in a hotel or café, open a web page and log in to the network first"
+
+# The first kind that is found among the causes explains them; order matters, since most are OSErrors.
+_KINDS = (ssl.SSLCertVerificationError, ssl.SSLError, socket.gaierror, ConnectionRefusedError, TimeoutError, OSError)
+# The router itself looks up and connects to nothing but the proxy.
+_PROXY_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+    (socket.gaierror, "is not found by its name"),
+    (ConnectionRefusedError, "refuses the connection: nothing listens there"),
+    (TimeoutError, "does not answer"),
+)
+
+
+def _explainer(url: SplitResult, limits: Limits, proxy: str) -> Explain:
+    """Return what explains failures on the way to `url`, through the proxy "host:port" when one is given.
+
+    Looks through all that libraries have wrapped in an exception; `phase` is connect or read.
+    """
+    place = f"{url.hostname}:{url.port or (443 if url.scheme == 'https' else 80)}"
+
+    def explain(error: BaseException, phase: str) -> ProviderError:
+        causes = list(_causes(error))
+        for cause in causes:
+            if isinstance(cause, ProviderError):
+                return cause
+        failure = _of_proxy(causes, proxy, place, phase) if proxy else None
+        return failure or _of_service(causes, place, phase, limits)
+
+    return explain
+
+
+def _failed(code: str, message: str, hint: str, retryable: bool) -> ProviderError:
+    kind = ProviderTimeout if code == "timeout" else ProviderError
+    return kind(message, hint, code=code, retryable=retryable)
+
+
+def _refused_by_proxy(status: int, proxy: str, place: str) -> ProviderError:
+    """Return what it means that a proxy answered a request for `place` itself."""
+    if status == http.client.PROXY_AUTHENTICATION_REQUIRED:
+        hint = "enter the user and password of the proxy of this service"
+        return _failed(
+            "proxy", f"the proxy {proxy} wants a user and password, or others (status {status})", hint, False
+        )
+    hint = "check proxy and endpoint of this service; the proxy may not allow this host or port"
+    return _failed("proxy", f"the proxy {proxy} opens no way to {place} (status {status})", hint, status >= 500)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and all that libraries have wrapped in it."""
+    queue: list[object] = [error]
+    seen: list[object] = []
+    while queue:
+        here = queue.pop(0)
+        if not isinstance(here, BaseException) or any(here is other for other in seen):
+            continue
+        seen.append(here)
+        yield here
+        queue.extend([getattr(here, "reason", None), here.__cause__, here.__context__, *here.args])
+
+
+def _of_proxy(causes: list[BaseException], proxy: str, place: str, phase: str) -> ProviderError | None:
+    """Return what a failure means when a proxy is on the way, None when it is not about the proxy."""
+    for cause in causes:
+        found = _TUNNEL.search(str(cause))
+        if found:
+            return _refused_by_proxy(int(found[1]), proxy, place)
+    for kind, words in _PROXY_KINDS:
+        if any(isinstance(cause, kind) for cause in causes) and (kind is not TimeoutError or phase == "connect"):
+            hint = "check the option proxy of this service and that the proxy runs"
+            return _failed("proxy", f"the proxy {proxy} {words}", hint, kind is not socket.gaierror)
+    return None
+
+
+def _of_service(causes: list[BaseException], place: str, phase: str, limits: Limits) -> ProviderError:
+    error = next((cause for kind in _KINDS for cause in causes if isinstance(cause, kind)), causes[0])
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _bad_certificate(error, place)
+    if isinstance(error, ssl.SSLError):
+        hint = "check that the endpoint begins with http:// for a server without TLS, and that its port is right"
+        reason = getattr(error, "reason", "") or "handshake failed"
+        return _failed("tls", f"no TLS connection with {place}: {reason}", hint, False)
+    if isinstance(error, socket.gaierror):
+        hint = "look at the internet connection and its DNS (oasis doctor), and at the host in the endpoint"
+        return _failed("dns", f"the name of {place} is not found", hint, True)
+    if isinstance(error, ConnectionRefusedError):
+        if limits["walled"] and _is_here(place):
+            hint = "the endpoint needs the server's address and port, like http://127.0.0.1:8080/v1"
+            hint += "; not port 22, 80 or 443"
+            message = f"{place} is this router, which lets workers reach no port of its own but those of model servers"
+            return _failed("walled", message, hint, False)
+        hint = f"start the server that should listen on {place}, or correct the endpoint"
+        return _failed("refused", f"{place} refuses the connection: nothing listens there", hint, True)
+    if isinstance(error, TimeoutError) and phase == "connect":
+        message = f"no connection to {place} within {limits['connect_s']:g} s"
+        return _failed("timeout", message, "check the endpoint, the internet connection and firewalls on the way", True)
+    if isinstance(error, TimeoutError):
+        message = f"{place} sent nothing for {limits['idle_s']:g} s"
+        return _failed("timeout", message, "try again; a local model may need a longer idle_s", True)
+    if getattr(error, "errno", None) in (errno.ENETUNREACH, errno.EHOSTUNREACH):
+        return _failed("unreachable", f"there is no route to {place}", "check the internet connection and routes", True)
+    if isinstance(error, ConnectionError):
+        return _failed("network", f"{place} closed the connection", _TRY_AGAIN, True)
+    return _failed("network", f"the connection to {place} failed: {type(error).__name__}", _TRY_AGAIN, True)
+
+
+def _bad_certificate(error: ssl.SSLCertVerificationError, place: str) -> ProviderError:
+    code = getattr(error, "verify_code", 0)
+    reason = getattr(error, "verify_message", "") or "unknown reason"
+    if code == _NOT_YET_VALID:
+        hint = "the clock of this router is not set; set the time or let NTP do it, then try again"
+        return _failed("clock", f"the certificate of {place} is not yet valid", hint, False)
+    hint = "check the host in the endpoint, and that nothing between here and there replaces certificates"
+    if code == _EXPIRED:
+        hint = "check the clock of this router first; if it is right, the service must renew its certificate"
+    elif code in (_SELF_SIGNED, _SELF_SIGNED_CHAIN, _NO_ISSUER):
+        hint = "install the package ca-bundle; for a server of your own, name its certificate in ca_file" + _PORTAL
+    elif code in (_OTHER_NAME, _OTHER_ADDRESS):
+        hint = "write the host in the endpoint as the certificate names it" + _PORTAL
+    return _failed("tls", f"the certificate of {place} is not trusted: {reason}", hint, False)
+
+
+def _is_here(place: str) -> bool:
+    """Tell whether an address is one of this host: then the kernel would send from that very address. Sends nothing."""
+    host, _, port = place.rpartition(":")
+    try:
+        found = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    for family, _, _, _, address in found:
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect(address)
+                if probe.getsockname()[0] == address[0]:
+                    return True
+        except OSError:
+            continue
+    return False

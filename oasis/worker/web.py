@@ -1,18 +1,28 @@
-"""Pages and searches of the web, for the ops `fetch` and `search` of a worker; for `read`, pages that are here; see
-lines.py.
+"""Pages and searches of the web, for the ops `fetch` and `search` of a worker; `read`, for a page that is here already;
+`find`, for the model servers of the home network. See lines.py.
 
-A name is resolved once; the addresses are judged (hostnames.py), and the connection goes to one of these and nowhere
-else, with the name in Host and TLS: what the name means a moment later does not matter. Each redirect is a new address
-and judged like the first. Bodies are bounded, packed ones are refused, only text is read.
+Which addresses a page may be fetched from is data of the request: `open` lists places that are let through (HOST,
+HOST:PORT, an address or a network), `closed` networks that are not although they look like the internet, as the
+router's own addresses and the prefixes of its home network. All else that is not of the internet (core/addresses.py) is
+closed: loopback, private, link-local, with the metadata addresses of clouds, shared, multicast, reserved, and IPv6
+addresses that such an IPv4 address is in.
+
+A name is resolved once; the addresses are judged, and the connection goes to one of these and nowhere else, with the
+name in Host and TLS: what the name means a moment later does not matter. Each redirect is a new address and judged like
+the first. Bodies are bounded, packed ones are refused, only text is read.
 """
 
 from __future__ import annotations
 
 import binascii
+import collections
+import errno
+import functools
 import html.parser
 import http.client
 import math
 import re
+import select
 import socket
 import ssl
 import threading
@@ -20,76 +30,119 @@ import time
 import urllib.parse
 
 from oasis import VERSION
-from oasis.core import jsonl
-from oasis.errors import OasisError, ProviderError, ProviderTimeout, SchemaError, UsageError
-from oasis.worker import hostnames
+from oasis.core import clean, jsonl
+from oasis.core.addresses import not_of_internet, number, wrapped
+from oasis.errors import OasisError, PolicyError, ProviderError, ProviderTimeout, SchemaError, UsageError
+from oasis.providers import wire
+from oasis.worker import transport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TypedDict
+    from collections.abc import Callable
 
-    from oasis.worker.hostnames import Resolve
+    from oasis.worker.shapes import Findings, Found, Hit, Page, Request, Row, Server
 
     Attributes = list[tuple[str, str | None]]
+    Network = tuple[int, int, int]  # 4 or 6, the first bits, how many
+    Place = tuple[str, int]  # host and port
+    Resolve = Callable[[str, int], list[str]]
 
-    class Request(TypedDict, total=False):
-        """See lines.py."""
 
-        op: str
-        url: str
-        html: str
-        query: str
-        engine: str
-        base_url: str
-        key: str
-        open: list[str]
-        closed: list[str]
-        chars: int
-        pdf: bool
-        ca_file: str
+# Which addresses a page may be fetched from
 
-    class Page(TypedDict, total=False):
-        """`url`: where it came from at last; `pdf`: base64 of the file, in the place of a text."""
+# A name with more is nobody's web page.
+ADDRESSES = 16
+_BITS = {4: 32, 6: 128}
 
-        url: str
-        title: str
-        text: str
-        cut: bool
-        pdf: str
 
-    class Hit(TypedDict, total=False):
-        """What the search engine found; `text` when the page could be read."""
+def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses of a host, as the system gives them.
 
-        url: str
-        title: str
-        snippet: str
-        text: str
+    Raises: ProviderError when it has none.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise ProviderError(f"{host} has no address: {error}", "is the name right, and the router online?")
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))[:ADDRESSES]
 
-    class Row(TypedDict):
-        score: float
-        text: str
-        hit: Hit
 
-    class Passage(TypedDict):
-        """`source` is the number of one."""
+def checked(host: str, port: int, opened: list[str], closed: list[str], ask: Resolve) -> list[str]:
+    """Return the addresses to connect to: those that were judged, so that a name cannot mean another one later.
 
-        score: float
-        title: str
-        text: str
-        source: int
+    One closed address among them closes all: a name that leads both ways is a trick.
+    Raises: PolicyError when it is not let through, ProviderError when there is no address.
+    """
+    found = ask(host, port)
+    if not found:
+        raise ProviderError(f"{host} has no address", "is the name right?")
+    if _is_listed(host, port, [], opened):
+        return found
+    for text in found:
+        why = reason(text, closed)
+        if why and not _is_listed("", port, [text], opened):
+            raise PolicyError(
+                f"{host} is not fetched: {text} is {why}", "the owner lists what may be, in oasis.web.reach"
+            )
+    return found
 
-    class Source(TypedDict):
-        number: int
-        title: str
-        url: str
 
-    class Findings(TypedDict, total=False):
-        query: str
-        passages: list[Passage]
-        sources: list[Source]
-        note: str
+def _is_listed(host: str, port: int, addresses: list[str], opened: list[str]) -> bool:
+    """Tell whether the owner listed a place, by its name or by one of the addresses."""
+    for entry in opened:
+        place, wanted = _split(entry.strip().lower())
+        if wanted and wanted != port:
+            continue
+        if host and place == host.lower():
+            return True
+        network = _network(place)
+        if network and any(_is_in(number(text.partition("%")[0]), network) for text in addresses):
+            return True
+    return False
 
+
+def reason(text: str, closed: list[str]) -> str:
+    """Return what is wrong with an address, "" for one of the internet."""
+    why = not_of_internet(text)
+    if why:
+        return why
+    address = number(text.partition("%")[0])
+    assert address is not None
+    inner = [(4, one) for one in wrapped(address[1])] if address[0] == 6 else []
+    networks = [network for network in map(_network, closed) if network]
+    if any(_is_in(one, network) for one in (address, *inner) for network in networks):
+        return "of this router or its home network"
+    return ""
+
+
+def _is_in(address: tuple[int, int] | None, network: Network) -> bool:
+    family, first, length = network
+    return address is not None and address[0] == family and address[1] >> (_BITS[family] - length) == first
+
+
+def _network(text: str) -> Network | None:
+    place, slash, bits = text.partition("/")
+    address = number(place)
+    if address is None:
+        return None
+    most = _BITS[address[0]]
+    length = int(bits) if bits.isascii() and bits.isdigit() and len(bits) < 4 else -1 if slash else most
+    return (address[0], address[1] >> (most - length), length) if 0 <= length <= most else None
+
+
+def _split(entry: str) -> Place:
+    """Return host and port of HOST, HOST:PORT, [IPV6]:PORT or an IPv6 address."""
+    if entry.startswith("["):
+        host, _, rest = entry[1:].partition("]")
+        port = rest[1:] if rest.startswith(":") else ""
+    elif entry.count(":") == 1:
+        host, _, port = entry.partition(":")
+    else:
+        host, port = entry, ""
+    return host, int(port) if port.isascii() and port.isdigit() else 0
+
+
+# Pages and searches
 
 FETCH_S, FETCH_BYTES = 15.0, 1024 * 1024
 PAGE_S, PAGE_BYTES = 8.0, 512 * 1024
@@ -110,18 +163,19 @@ BRAVE = "https://api.search.brave.com"
 _TEXT = ("text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss+xml",
          "application/atom+xml", "application/ld+json", "application/javascript")  # fmt: skip
 _PDF = "application/pdf"
-_AGENT = f"Mozilla/5.0 (compatible; oasis/{VERSION}; reads pages for the owner of a router)"
+_USUAL = {
+    "User-Agent": f"Mozilla/5.0 (compatible; oasis/{VERSION}; reads pages for the owner of a router)",
+    "Accept": "text/html, text/plain;q=0.9, */*;q=0.1",
+    "Accept-Encoding": "identity",
+}
 
 
 class Web:
     """One request; `ask` resolves names, so that it can be a value in tests."""
 
-    def __init__(self, request: Request, ask: Resolve = hostnames.resolve) -> None:
+    def __init__(self, request: Request, ask: Resolve = resolve) -> None:
         self._request = request
         self._ask = ask
-        self._open = [str(one) for one in request.get("open") or []]
-        self._closed = [str(one) for one in request.get("closed") or []]
-        self._ca_file = str(request.get("ca_file") or "")
 
     def run(self) -> Page | Findings:
         """Return the result of the op.
@@ -129,10 +183,10 @@ class Web:
         Raises: ProviderError, PolicyError and UsageError with what was wrong.
         """
         if self._request["op"] == "fetch":
-            return self.fetch(str(self._request.get("url")))
+            return self.fetch(self._request["url"])
         if self._request["op"] == "read":
-            return self._page(*of_html(str(self._request.get("html"))))
-        return self.search(str(self._request.get("query")))
+            return self._page(*of_html(self._request["html"]))
+        return self.search(self._request["query"])
 
     def most_s(self) -> float:
         """Return how long the op may take at most, with everything that waits by itself."""
@@ -152,7 +206,7 @@ class Web:
 
     def _page(self, title: str, text: str) -> Page:
         """Return a page without its address, no longer than was asked for and an event may be."""
-        kept = text[: min(int(self._request.get("chars") or TEXT_CHARS), MOST_CHARS)]
+        kept = text[: min(self._request.get("chars") or TEXT_CHARS, MOST_CHARS)]
         while len(jsonl.dumps(kept).encode("utf-8")) > MOST_BYTES:
             kept = kept[: len(kept) * 3 // 4]
         result: Page = {"text": kept}
@@ -170,10 +224,14 @@ class Web:
             stop.daemon = True
             stop.start()
             try:
-                response = _asked(connection, parts, headers)
-                target = response.headers.get("Location", "")
+                connection.request("GET", _target(parts), headers={**_USUAL, **headers, "Connection": "close"})
+                response = connection.getresponse()
+                target = response.headers.get("Location", "").strip()[:2048]
                 if response.status in (301, 302, 303, 307, 308) and target:
-                    url = _moved(url, target)
+                    before, url = url, urllib.parse.urljoin(url, target)
+                    if before.startswith("https:") and url.startswith("http:"):
+                        hint = "what comes there anybody could have written"
+                        raise ProviderError(f"{before[:200]} leads from https to http", hint)
                     headers = {}  # a key is for the first host alone
                     continue
                 _check(response, parts.hostname or "", (*_TEXT, _PDF) if self._request.get("pdf") else _TEXT)
@@ -189,14 +247,15 @@ class Web:
     def _connected(self, parts: urllib.parse.SplitResult, until_s: float) -> http.client.HTTPConnection:
         host = parts.hostname or ""
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = hostnames.checked(host, port, self._open, self._closed, self._ask)
+        found = checked(host, port, self._request.get("open", []), self._request.get("closed", []), self._ask)
         failure: Exception = OSError("no address")
         for address in found[:3]:
             try:
                 left_s = max(min(until_s - time.monotonic(), CONNECT_S), 0.1)
                 sock = socket.create_connection((address, port), timeout=left_s)
                 if parts.scheme == "https":
-                    sock = self._context().wrap_socket(sock, server_hostname=host)
+                    context = ssl.create_default_context(cafile=self._request.get("ca_file") or None)
+                    sock = context.wrap_socket(sock, server_hostname=host)
                 connection = http.client.HTTPConnection(host, port)
                 connection.default_port = 443 if parts.scheme == "https" else 80  # which Host leaves out
                 connection.sock = sock
@@ -204,9 +263,6 @@ class Web:
             except (OSError, ValueError) as error:
                 failure = error
         raise _failed(failure, host, until_s)
-
-    def _context(self) -> ssl.SSLContext:
-        return ssl.create_default_context(cafile=self._ca_file or None)
 
     # Searching
 
@@ -220,24 +276,45 @@ class Web:
             if more:
                 found += more
                 passages = self._ranked(query, found)
-        return _findings(query, passages)
+        if not passages:
+            return {"query": query, "passages": [], "sources": [], "note": "nothing was found; ask with other words"}
+        titles = {row["hit"]["url"]: row["hit"]["title"] for row in passages}
+        urls = list(titles)
+        return {
+            "query": query,
+            "passages": [
+                {"score": row["score"], "title": row["hit"]["title"], "text": row["text"],
+                 "source": urls.index(row["hit"]["url"]) + 1} for row in passages
+            ],
+            "sources": [{"number": at + 1, "title": titles[url], "url": url} for at, url in enumerate(urls)],
+        }  # fmt: skip
 
     def _hits(self, query: str, count: int) -> list[Hit]:
         """Return what the engine found."""
-        words = {"q": query, "count": str(count)}
-        headers = {"Accept": "application/json"}
-        base = str(self._request.get("base_url") or BRAVE).rstrip("/")
-        if self._request.get("engine") == "searxng":
+        base, headers = (self._request.get("base_url") or BRAVE).rstrip("/"), {"Accept": "application/json"}
+        is_searxng = self._request.get("engine") == "searxng"
+        if is_searxng:
             url = f"{base}/search?" + urllib.parse.urlencode({"q": query, "format": "json"})
         else:
-            url = f"{base}/res/v1/web/search?" + urllib.parse.urlencode(words)
-            headers["X-Subscription-Token"] = str(self._request.get("key") or "")
+            url = f"{base}/res/v1/web/search?" + urllib.parse.urlencode({"q": query, "count": str(count)})
+            headers["X-Subscription-Token"] = self._request.get("key", "")
         _, _, body, is_cut = self._got(url, headers, SEARCH_S, FETCH_BYTES)
         try:
             reply = jsonl.loads(body, FETCH_BYTES) if not is_cut else None
         except SchemaError:
             reply = None
-        return _hits(reply, str(self._request.get("engine")))[:count]
+        items = wire.part(reply, *([] if is_searxng else ["web"])).get("results")
+        if not isinstance(items, list):
+            raise ProviderError("the search engine sent what is no answer", "is its address right, and JSON on there?")
+        found: dict[str, Hit] = {}
+        for item in wire.parts(items):
+            where = wire.words(item.get("url"))
+            if where.startswith(("http://", "https://")) and len(where) <= 2048:
+                words = item.get("content" if is_searxng else "description")
+                snippet = of_html(str(words or ""))[1][:CHUNK_CHARS]
+                title = of_html(str(item.get("title") or ""))[1].replace("\n", " ")
+                found.setdefault(where, {"url": where, "title": title[:_TITLE_CHARS], "snippet": snippet})
+        return list(found.values())[:count]
 
     def _ranked(self, query: str, found: list[Hit]) -> list[Row]:
         """Return the passages of the pages and their snippets, the best first."""
@@ -266,14 +343,19 @@ class Web:
                 except OasisError:
                     one["text"] = ""
 
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(_AT_ONCE, len(found)))]
-        for thread in threads:
-            thread.start()
-        until_s = time.monotonic() + 3 * PAGE_S
-        for thread in threads:
-            thread.join(max(until_s - time.monotonic(), 0))
+        _run([work] * min(_AT_ONCE, len(found)), 3 * PAGE_S)
         for one in found:
             one.setdefault("text", "")
+
+
+def _run(works: list[Callable[[], None]], seconds: float) -> None:
+    """Have works done at the same time, and wait for their ends, or until the time is over."""
+    until_s = time.monotonic() + seconds
+    threads = [threading.Thread(target=work, daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(until_s - time.monotonic(), 0))
 
 
 def split(url: str) -> urllib.parse.SplitResult:
@@ -282,7 +364,7 @@ def split(url: str) -> urllib.parse.SplitResult:
     Raises: UsageError for what is none that may be fetched.
     """
     try:
-        parts = hostnames.split(url)
+        parts = transport.parts_of(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
         raise UsageError(f"{url[:200]!r} is no address", "like https://example.org/page")
@@ -293,22 +375,10 @@ def split(url: str) -> urllib.parse.SplitResult:
     return parts
 
 
-def _asked(
-    connection: http.client.HTTPConnection, parts: urllib.parse.SplitResult, headers: dict[str, str]
-) -> http.client.HTTPResponse:
+def _target(parts: urllib.parse.SplitResult) -> str:
     path = urllib.parse.quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
     query = urllib.parse.quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
-    target = path + ("?" + query if query else "")
-    usual = {"User-Agent": _AGENT, "Accept": "text/html, text/plain;q=0.9, */*;q=0.1", "Accept-Encoding": "identity"}
-    connection.request("GET", target, headers={**usual, **headers, "Connection": "close"})
-    return connection.getresponse()
-
-
-def _moved(url: str, target: str) -> str:
-    moved = urllib.parse.urljoin(url, target.strip()[:2048])
-    if url.startswith("https:") and moved.startswith("http:"):
-        raise ProviderError(f"{url[:200]} leads from https to http", "what comes there anybody could have written")
-    return moved
+    return path + ("?" + query if query else "")
 
 
 def _check(response: http.client.HTTPResponse, host: str, kinds: tuple[str, ...]) -> None:
@@ -356,35 +426,6 @@ def _read(body: bytes, kind: str) -> tuple[str, str]:
     text = decoded(body, kind)
     is_page = "html" in kind.lower() or text.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))
     return of_html(text) if is_page else ("", text.strip())
-
-
-def _hits(reply: object, engine: str) -> list[Hit]:
-    inner = reply.get("web") if isinstance(reply, dict) and engine != "searxng" else reply
-    items = inner.get("results") if isinstance(inner, dict) else None
-    if not isinstance(items, list):
-        raise ProviderError("the search engine sent what is no answer", "is its address right, and JSON on there?")
-    found: dict[str, Hit] = {}
-    for item in items:
-        url = item.get("url") if isinstance(item, dict) else None
-        if isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= 2048:
-            words = item.get("content" if engine == "searxng" else "description")
-            snippet = of_html(str(words or ""))[1][:CHUNK_CHARS]
-            title = of_html(str(item.get("title") or ""))[1].replace("\n", " ")
-            found.setdefault(url, {"url": url, "title": title[:_TITLE_CHARS], "snippet": snippet})
-    return list(found.values())
-
-
-def _findings(query: str, rows: list[Row]) -> Findings:
-    if not rows:
-        return {"query": query, "passages": [], "sources": [], "note": "nothing was found; ask with other words"}
-    urls = list(dict.fromkeys(row["hit"]["url"] for row in rows))
-    titles = {row["hit"]["url"]: row["hit"]["title"] for row in rows}
-    passages: list[Passage] = [
-        {"score": row["score"], "title": row["hit"]["title"], "text": row["text"],
-         "source": urls.index(row["hit"]["url"]) + 1} for row in rows
-    ]  # fmt: skip
-    sources: list[Source] = [{"number": at + 1, "title": titles[url], "url": url} for at, url in enumerate(urls)]
-    return {"query": query, "passages": passages, "sources": sources}
 
 
 # The text of a page: HTML without its tags, scripts and what stands around an article
@@ -489,20 +530,16 @@ def calmed(text: str) -> str:
 
     The parser looks for the end of each of those through all that follows: a minute for a page of nothing else.
     """
-    first, *others = "".join(_without_comments(text)).split("<")
-    return first + "".join(("<" if ">" in part else "&lt;") + part for part in others)
-
-
-def _without_comments(text: str) -> Iterator[str]:
-    at = 0
+    kept, at = [], 0
     while True:
         start = text.find("<!--", at)
         end = text.find("-->", start + 4) if start >= 0 else -1
         if end < 0:  # none, or one without an end: then what follows is text
-            yield text[at:]
-            return
-        yield text[at:start]
+            break
+        kept.append(text[at:start])
         at = end + 3
+    first, *others = "".join([*kept, text[at:]]).split("<")
+    return first + "".join(("<" if ">" in part else "&lt;") + part for part in others)
 
 
 def tidy(text: str) -> str:
@@ -574,7 +611,7 @@ def scores(query: str, passages: list[str]) -> list[float]:
     """Return how well each passage fits, from 0 to 1."""
     asked = list(dict.fromkeys(terms(query)))
     wanted = [term for term in asked if term not in _COMMON] or asked
-    counted = [_counts(passage, set(wanted)) for passage in passages]
+    counted = [collections.Counter(term for term in terms(passage) if term in wanted) for passage in passages]
     weight = {
         term: math.log(1 + (len(passages) + 1) / (1 + sum(term in counts for counts in counted))) for term in wanted
     }
@@ -585,9 +622,83 @@ def scores(query: str, passages: list[str]) -> list[float]:
     ]
 
 
-def _counts(text: str, wanted: set[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for term in terms(text):
-        if term in wanted:
-            found[term] = found.get(term, 0) + 1
-    return found
+# Which machines of the home network have a model server?
+#
+# Asks the ports that such servers have by default for a connection, all at once, and those that answer for their
+# models. Only addresses that the daemon names are asked, one request each; nothing is said to them but GET.
+
+_ANSWERS_S = 1.0  # to open a connection
+ANSWER_S = 4.0
+HOSTS, SERVERS, MODELS = 64, 16, 12
+_LIST_BYTES = 512 * 1024
+_SOCKETS = 40  # connections: a worker may hold few open files
+_NAME_CHARS = 120
+# Port -> profile (profiles.json), what to ask for, the path below which its service lies.
+PORTS: dict[int, tuple[str, str, str]] = {
+    11434: ("ollama", "/api/tags", ""),
+    1234: ("lmstudio", "/v1/models", "/v1"),
+    8080: ("llamacpp", "/v1/models", "/v1"),
+    8000: ("vllm", "/v1/models", "/v1"),
+}
+
+
+def find(hosts: list[str]) -> Found:
+    """Return the model servers of some machines."""
+    asked = hosts[:HOSTS]
+    places = [(host, port) for host in asked for port in PORTS]
+    places = [place for at in range(0, len(places), _SOCKETS) for place in _open(places[at : at + _SOCKETS])]
+    found: dict[Place, Server | None] = {}
+
+    def ask(place: Place) -> None:
+        found[place] = _server(place)
+
+    _run([functools.partial(ask, place) for place in places[:SERVERS]], 60)
+    return {"servers": [one for one in (found.get(place) for place in places) if one], "asked": len(asked)}
+
+
+def _open(places: list[Place]) -> list[Place]:
+    """Return the places that take a connection."""
+    waiting: dict[socket.socket, Place] = {}
+    taken: list[Place] = []
+    for place in places:
+        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        one.setblocking(False)
+        try:
+            status = one.connect_ex(place)
+        except OSError:
+            status = errno.EINVAL  # no address
+        if status in (0, errno.EINPROGRESS):
+            waiting[one] = place
+        else:
+            one.close()
+    until_s = time.monotonic() + _ANSWERS_S
+    while waiting and time.monotonic() < until_s:
+        ready = select.select([], list(waiting), [], max(until_s - time.monotonic(), 0))[1]
+        for one in ready:
+            place = waiting.pop(one)
+            if not one.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                taken.append(place)
+            one.close()
+    for one in waiting:
+        one.close()
+    return [place for place in places if place in taken]
+
+
+def _server(place: Place) -> Server | None:
+    """Return what a server says of itself, None for one of another kind."""
+    profile, path, below = PORTS[place[1]]
+    connection = http.client.HTTPConnection(*place, timeout=ANSWER_S)
+    try:
+        connection.request("GET", path, headers={"Accept": "application/json"})
+        response = connection.getresponse()
+        value = wire.part(jsonl.loads(response.read(_LIST_BYTES + 1), max_bytes=_LIST_BYTES))
+    except (OSError, http.client.HTTPException, SchemaError):
+        return None
+    finally:
+        connection.close()
+    listed = next((one for one in (value.get("models"), value.get("data")) if isinstance(one, list)), None)
+    if response.status != 200 or listed is None:
+        return None
+    names = [str(one.get("id") or one.get("name") or "") for one in wire.parts(listed)]
+    models = [clean.line(name)[:_NAME_CHARS] for name in names if name][:MODELS]
+    return {"host": place[0], "profile": profile, "endpoint": "http://%s:%d%s" % (*place, below), "models": models}

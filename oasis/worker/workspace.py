@@ -11,6 +11,7 @@ Answer:  read {"text", "size_bytes", "next_offset"?} · write {"name", "size_byt
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
@@ -24,29 +25,9 @@ from oasis.worker import rights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypedDict
+    from collections.abc import Iterator
 
-    class Request(TypedDict, total=False):
-        op: str
-        path: str
-        offset: int
-        text: str
-        append: bool
-
-    class Answer(TypedDict, total=False):
-        """The keys of one op, see above; with `error` nothing was done."""
-
-        text: str
-        size_bytes: int
-        next_offset: int
-        name: str
-        kind: str
-        modified_unix_s: int
-        entries: list[Answer]
-        more: int
-        error: str
-        hint: str
-
+    from oasis.worker.shapes import FileAnswer, FileRequest
 
 READ_CHARS = 8000
 FILE_BYTES = 1024 * 1024
@@ -57,7 +38,6 @@ DEPTH = 32
 REQUEST_BYTES = 2 * 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
 
 
 def main(user: str, folder: str) -> None:
@@ -68,12 +48,11 @@ def main(user: str, folder: str) -> None:
     if not user and os.geteuid() == 0:
         raise SystemExit("never as root")
     os.umask(0o077)
-    given: Any = jsonl.loads(sys.stdin.buffer.read(REQUEST_BYTES), REQUEST_BYTES)
-    request: Request = given
+    request: FileRequest = jsonl.loads(sys.stdin.buffer.read(REQUEST_BYTES), REQUEST_BYTES)  # type: ignore[assignment]
     sys.stdout.buffer.write(jsonl.line(answer(folder, request)))
 
 
-def answer(folder: str, request: Request) -> Answer:
+def answer(folder: str, request: FileRequest) -> FileAnswer:
     """Return the answer to a request."""
     try:
         names = split(str(request.get("path") or ""))
@@ -122,21 +101,16 @@ def _walked(root: int, names: list[str], is_made: bool = False) -> int:
     return here
 
 
-class _Parent:
-    """The folder that holds the last name of a path, open while it is used."""
-
-    def __init__(self, root: int, names: list[str], is_made: bool = False) -> None:
-        if not names:
-            raise ToolError("the path is empty", "like notes/a.txt")
-        self.name = names[-1]
-        self._args = (root, names[:-1], is_made)
-
-    def __enter__(self) -> int:
-        self.number = _walked(*self._args)
-        return self.number
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self.number)
+@contextlib.contextmanager
+def _parent(root: int, names: list[str], is_made: bool = False) -> Iterator[tuple[int, str]]:
+    """Give a descriptor of the folder that holds the last name of a path, and that name."""
+    if not names:
+        raise ToolError("the path is empty", "like notes/a.txt")
+    folder = _walked(root, names[:-1], is_made)
+    try:
+        yield folder, names[-1]
+    finally:
+        os.close(folder)
 
 
 def _regular(number: int) -> os.stat_result:
@@ -147,10 +121,9 @@ def _regular(number: int) -> os.stat_result:
     return found
 
 
-def _read(root: int, names: list[str], request: Request) -> Answer:
-    parent = _Parent(root, names)
-    with parent as folder:
-        number = os.open(parent.name, os.O_RDONLY | _FILE, dir_fd=folder)
+def _read(root: int, names: list[str], request: FileRequest) -> FileAnswer:
+    with _parent(root, names) as (folder, name):
+        number = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
     size = _regular(number).st_size
     with open(number, "rb") as handle:
         start = int(request.get("offset") or 0)
@@ -160,37 +133,32 @@ def _read(root: int, names: list[str], request: Request) -> Answer:
     end = start + len(text.encode("utf-8", "replace"))
     # What is not UTF-8 is longer as text than as stored: then offsets go by the bytes that were read.
     end = end if data.startswith(text.encode("utf-8")) else start + min(len(data), READ_CHARS)
-    answer: Answer = {"text": text, "size_bytes": size}
+    answer: FileAnswer = {"text": text, "size_bytes": size}
     return {**answer, "next_offset": end} if end < size else answer
 
 
-def _write(root: int, names: list[str], request: Request) -> Answer:
-    data = str(request["text"]).encode("utf-8", "replace")
-    parent = _Parent(root, names, True)
-    with parent as folder:
-        old = _size(folder, parent.name)
+def _write(root: int, names: list[str], request: FileRequest) -> FileAnswer:
+    data = request["text"].encode("utf-8", "replace")
+    with _parent(root, names, True) as (folder, name):
+        old = _size(folder, name)
         total = len(data) + (old if request.get("append") else 0)
         if total > FILE_BYTES:
-            raise ToolError(f"{parent.name} would have {total} bytes, {FILE_BYTES} are allowed")
+            raise ToolError(f"{name} would have {total} bytes, {FILE_BYTES} are allowed")
         state = os.fstatvfs(folder)
         if state.f_bavail * state.f_frsize < len(data) + FREE_BYTES:
             raise ToolError("the workspace is full", "delete files that are not needed")
         if request.get("append"):
-            _stored(os.open(parent.name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder), data)
-        else:
-            _replaced(folder, parent.name, data)
-    return {"name": parent.name, "size_bytes": total}
-
-
-def _replaced(folder: int, name: str, data: bytes) -> None:
-    temporary = f".{os.getpid()}.new"
-    number = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
-    try:
-        _stored(number, data)
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
-        os.unlink(temporary, dir_fd=folder)
-        raise
+            _stored(os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder), data)
+            return {"name": name, "size_bytes": total}
+        temporary = f".{os.getpid()}.new"
+        number = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
+        try:
+            _stored(number, data)
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError:
+            os.unlink(temporary, dir_fd=folder)
+            raise
+    return {"name": name, "size_bytes": total}
 
 
 def _stored(number: int, data: bytes) -> None:
@@ -215,48 +183,45 @@ def _size(folder: int, name: str) -> int:
     return found.st_size
 
 
-def _list(root: int, names: list[str], request: Request) -> Answer:
+def _list(root: int, names: list[str], request: FileRequest) -> FileAnswer:
     number = _walked(root, names)
+    entries: list[FileAnswer] = []
     try:
         found = sorted(os.listdir(number))
-        entries = [_entry(number, name) for name in found[:ENTRIES]]
+        for name in found[:ENTRIES]:
+            try:
+                entry = os.stat(name, dir_fd=number, follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # gone meanwhile
+            kind = _kind(entry)
+            entries.append({"name": name.encode("utf-8", "replace").decode("utf-8"), "kind": kind})
+            if kind == "file":
+                entries[-1]["size_bytes"] = entry.st_size
     finally:
         os.close(number)
-    answer: Answer = {"entries": [entry for entry in entries if entry]}
+    answer: FileAnswer = {"entries": entries}
     return {**answer, "more": len(found) - ENTRIES} if len(found) > ENTRIES else answer
 
 
-def _entry(folder: int, name: str) -> Answer:
-    try:
+def _kind(found: os.stat_result) -> str:
+    return {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}.get(stat.S_IFMT(found.st_mode), "other")
+
+
+def _delete(root: int, names: list[str], request: FileRequest) -> FileAnswer:
+    with _parent(root, names) as (folder, name):
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return {}  # gone meanwhile
-    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
-    shown = name.encode("utf-8", "replace").decode("utf-8")
-    return {"name": shown, "kind": kind, **({"size_bytes": found.st_size} if kind == "file" else {})}
+        remove = os.rmdir if stat.S_ISDIR(found.st_mode) else os.unlink
+        remove(name, dir_fd=folder)
+    return {"name": name}
 
 
-def _delete(root: int, names: list[str], request: Request) -> Answer:
-    parent = _Parent(root, names)
-    with parent as folder:
-        found = os.stat(parent.name, dir_fd=folder, follow_symlinks=False)
-        if stat.S_ISDIR(found.st_mode):
-            os.rmdir(parent.name, dir_fd=folder)
-        else:
-            os.unlink(parent.name, dir_fd=folder)
-    return {"name": parent.name}
-
-
-def _stat(root: int, names: list[str], request: Request) -> Answer:
+def _stat(root: int, names: list[str], request: FileRequest) -> FileAnswer:
+    found, name = os.fstat(root), "."
     if names:
-        parent = _Parent(root, names)
-        with parent as folder:
-            found = os.stat(parent.name, dir_fd=folder, follow_symlinks=False)
-    else:
-        found = os.fstat(root)
-    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
-    name, modified_unix_s = names[-1] if names else ".", int(found.st_mtime)
-    return {"name": name, "kind": kind, "size_bytes": found.st_size, "modified_unix_s": modified_unix_s}
+        with _parent(root, names) as (folder, name):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    modified_unix_s = int(found.st_mtime)
+    return {"name": name, "kind": _kind(found), "size_bytes": found.st_size, "modified_unix_s": modified_unix_s}
 
 
 _OPS = {"read": _read, "write": _write, "list": _list, "delete": _delete, "stat": _stat}

@@ -6,7 +6,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from oasis.providers import openai_chat, profile
+from oasis.providers import openai_chat, profiles
 
 
 def size_kib(name: str) -> int:
@@ -17,7 +17,7 @@ def size_kib(name: str) -> int:
 def main(path: str, times: int) -> None:
     with open(path, "rb") as file:
         data = file.read()
-    options = {"profile": profile("openai"), "model": "m", "stream": True}
+    options = {"profile": {**profiles()["openai"], "id": "openai"}, "model": "m", "stream": True}
     best, characters = 9e9, 0
     for _ in range(times):
         before = time.perf_counter()

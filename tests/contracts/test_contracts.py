@@ -95,7 +95,7 @@ _ANSWERS = {
 
 
 def provider(vendor):
-    profile = providers.profile(vendor)
+    profile = {**providers.profiles()[vendor], "id": vendor}
     options = {"profile": profile, "base_url": profile.get("base_url") or "http://127.0.0.1:1", "key": "k"}
     return providers.load(vendor), {**options, "model": "m", "stream": True}, _ANSWERS[vendor], _WORDS
 

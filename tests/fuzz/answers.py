@@ -5,7 +5,7 @@ import json
 from oasis import providers
 from oasis.core import jsonl
 from oasis.errors import ProviderError
-from oasis.providers import schemas
+from oasis.providers import schemas, wire
 from oasis.worker import lines
 from tests.providers import test_anthropic, test_cohere, test_gemini, test_responses
 from tests.providers.recordings import joined, sse
@@ -19,7 +19,7 @@ def answers(data):
     """An answer has one ending, whole lines, calls only when it is complete; cuts of its bytes change nothing."""
     choice, raw = (*data[:3], 0, 0, 0), data[3:]
     name = PROFILES[choice[0] % len(PROFILES)]
-    asked = {"profile": providers.profile(name), "model": "m", "stream": True}
+    asked = {"profile": {**providers.profiles()[name], "id": name}, "model": "m", "stream": True}
     how = (name, STATUSES[choice[1] % len(STATUSES)], HEADERS[choice[2] % len(HEADERS)], asked)
     whole = _decoded(how, [raw])
     for size in (1, 7, len(raw) // 2 or 1):
@@ -49,7 +49,7 @@ def _read_models(how, raw):
     module = providers.load(asked["profile"]["vendor"])
     for read in (module.models_read, getattr(module, "embed_read", module.models_read)):
         try:
-            jsonl.line({"read": read(status, headers, raw, asked)})
+            jsonl.line({"read": read(wire.answer_of(status, headers, raw, asked), asked)})
         except ProviderError as error:
             assert error.code and error.message
 

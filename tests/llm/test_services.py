@@ -215,7 +215,7 @@ def test_a_trial_tells_what_the_service_said(made):
 
 def test_the_models_of_a_service_are_listed_also_before_one_is_chosen(made):
     made.book.service_add("ollama")
-    made.models.found = [{"id": "a\x1b[31mb", "context_tokens": 8, "odd": 1}, {"no": "id"}, "text", {"id": "c"}]
+    made.models.found = [{"id": "a\x1b[31mb", "context_tokens": 8}, {"id": ""}, {"id": "c"}]
     reply = made.book.service_models("ollama")
     assert [sorted(item) for item in reply["models"]] == [["context_tokens", "id"], ["id"]]
     assert "\x1b" not in json.dumps(reply["models"]).replace("\\u001b", "\x1b")

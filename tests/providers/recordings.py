@@ -1,13 +1,19 @@
 """Feeding helpers for decoder tests: the same events whole, byte by byte and at every cut."""
 
 from oasis import providers
+from oasis.providers import wire
 
 STREAM = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json"}
 
 
 def options(profile, **more):
-    return {"profile": providers.profile(profile), "stream": True, "model": "m-1", **more}
+    return {"profile": {**providers.profiles()[profile], "id": profile}, "stream": True, "model": "m-1", **more}
+
+
+def plain(read, status, headers, body, asked):
+    """Return what `models_read` or `embed_read` makes of a plain answer."""
+    return read(wire.answer_of(status, headers, body, asked), asked)
 
 
 def decode(raw, profile="compatible", status=200, headers=None, pieces=None, **more):

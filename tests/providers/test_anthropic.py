@@ -15,6 +15,7 @@ from tests.providers.recordings import (
     decode,
     error_of,
     options,
+    plain,
     text_of,
 )
 
@@ -646,8 +647,8 @@ def test_models_are_read():
     assert request["url"] == "https://api.anthropic.com/v1/models?limit=1000"
     assert request["headers"]["x-api-key"] == "k" and request["headers"]["anthropic-version"]
     wanted = [{"id": "claude-x", "context_tokens": 200000}, {"id": "claude-y"}]
-    assert anthropic.models_read(200, JSON, body, asked) == wanted
+    assert plain(anthropic.models_read, 200, JSON, body, asked) == wanted
     with pytest.raises(ProviderError):
-        anthropic.models_read(200, JSON, b"{}", asked)
+        plain(anthropic.models_read, 200, JSON, b"{}", asked)
     with pytest.raises(AuthenticationError):
-        anthropic.models_read(401, JSON, b'{"type":"error","error":{"type":"authentication_error"}}', asked)
+        plain(anthropic.models_read, 401, JSON, b'{"type":"error","error":{"type":"authentication_error"}}', asked)

@@ -14,6 +14,7 @@ from tests.providers.recordings import (
     decode,
     error_of,
     options,
+    plain,
     text_of,
 )
 
@@ -364,7 +365,7 @@ def test_models_are_read():
               {"name": "c", "features": None}, {}]  # fmt: skip
     asked = options("cohere")
     assert cohere.models_request(asked)["url"] == "https://api.cohere.com/v1/models?page_size=1000&endpoint=chat"
-    assert cohere.models_read(200, JSON, json.dumps({"models": listed}).encode(), asked) == [
+    assert plain(cohere.models_read, 200, JSON, json.dumps({"models": listed}).encode(), asked) == [
         {"id": "a", "context_tokens": 256000, "tools": True},
         {"id": "b", "tools": False},
         {"id": "c"},

@@ -9,7 +9,7 @@ import pytest
 from oasis import providers
 from oasis.errors import ProviderError, UsageError
 from oasis.providers import events
-from tests.providers.recordings import JSON, options
+from tests.providers.recordings import JSON, options, plain
 
 VENDORS = {"openai": "openai", "responses": "responses", "cohere": "cohere", "ollama": "ollama"}
 WANTED = [[1.0, 0.5], [-2.0, 0.25]]
@@ -30,7 +30,7 @@ ANSWERS = [
 
 
 def module(profile):
-    return providers.load(providers.profile(profile)["vendor"])
+    return providers.load(providers.profiles()[profile]["vendor"])
 
 
 def body_of(profile, texts, **more):
@@ -70,7 +70,7 @@ def test_texts_that_no_service_takes_are_refused(profile):
 @pytest.mark.parametrize(("profile", "answer"), ANSWERS)
 def test_answers_are_lists_of_numbers_in_the_order_of_the_texts(profile, answer):
     body = json.dumps(answer).encode()
-    assert module(profile).embed_read(200, JSON, body, options(profile))[0] == WANTED
+    assert plain(module(profile).embed_read, 200, JSON, body, options(profile))[0] == WANTED
 
 
 COUNTED = [
@@ -91,7 +91,7 @@ NO_COUNTS = [
 
 def counted(profile, more):
     answer = {**next(answer for name, answer in ANSWERS if name == profile), **more}
-    made, counts = module(profile).embed_read(200, JSON, json.dumps(answer).encode(), options(profile))
+    made, counts = plain(module(profile).embed_read, 200, JSON, json.dumps(answer).encode(), options(profile))
     assert made == WANTED
     return events.usage(counts)
 
@@ -118,7 +118,7 @@ def test_what_is_no_embedding_is_refused(vectors):
         ("ollama", {"embeddings": vectors}),
     ):
         with pytest.raises(ProviderError) as caught:
-            module(profile).embed_read(200, JSON, json.dumps(answer).encode(), options(profile))
+            plain(module(profile).embed_read, 200, JSON, json.dumps(answer).encode(), options(profile))
         assert caught.value.code == "bad_answer"
 
 
@@ -135,5 +135,5 @@ def test_what_is_no_embedding_is_refused(vectors):
 )
 def test_a_failure_says_why(profile, status, body, code):
     with pytest.raises(ProviderError) as caught:
-        module(profile).embed_read(status, {}, body, options(profile))
+        plain(module(profile).embed_read, status, {}, body, options(profile))
     assert caught.value.code == code

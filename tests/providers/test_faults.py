@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oasis.providers import faults
+from oasis.providers import events
 
 
 def read(status, body=b"", headers=None):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return faults.read("Cloud", status, headers or {}, raw)["error"]
+    return events.of_status("Cloud", status, headers or {}, raw)["error"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_long_and_many_lined_words_are_cut_to_one_line():
 
 def test_a_long_word_is_read_quickly():
     started = time.monotonic()
-    read(500, b"x" * faults.BODY_BYTES)
+    read(500, b"x" * events.BODY_BYTES)
     assert time.monotonic() - started < 1
 
 
@@ -214,8 +214,8 @@ JSON_VALUES = st.recursive(
 @given(JSON_VALUES)
 def test_any_error_object_is_survived(value):
     body = json.dumps(value).encode()
-    assert faults.read("Cloud", 429, {}, body)["type"] == "error"
-    assert faults.read_object("Cloud", value, {})["type"] == "error"
+    assert events.of_status("Cloud", 429, {}, body)["type"] == "error"
+    assert events.of_object("Cloud", value, {})["type"] == "error"
 
 
 @pytest.mark.parametrize(("status", "code", "hint"), [(403, "permission", "captive portal"), (502, "server", "again")])

@@ -14,6 +14,7 @@ from tests.providers.recordings import (
     decode,
     error_of,
     options,
+    plain,
     text_of,
 )
 from tests.providers.test_anthropic import TOOL, USER, attached, call, result, said, text, told
@@ -456,12 +457,12 @@ def test_models_that_chat_are_read():
     assert gemini.models_request(asked)["url"].endswith("/v1beta/models?pageSize=1000")
     assert gemini.models_request(asked)["headers"]["x-goog-api-key"] == "k"
     body = json.dumps({"models": listed}).encode()
-    assert gemini.models_read(200, JSON, body, asked) == [{"id": "a", "context_tokens": 9}, {"id": "b"}]
+    assert plain(gemini.models_read, 200, JSON, body, asked) == [{"id": "a", "context_tokens": 9}, {"id": "b"}]
     with pytest.raises(ProviderError):
-        gemini.models_read(200, JSON, b"[]", asked)
+        plain(gemini.models_read, 200, JSON, b"[]", asked)
     with pytest.raises(AuthenticationError):
         invalid = {"error": {"code": 400, "message": "x", "details": [{"reason": "API_KEY_INVALID"}]}}
-        gemini.models_read(400, JSON, json.dumps(invalid).encode(), asked)
+        plain(gemini.models_read, 400, JSON, json.dumps(invalid).encode(), asked)
 
 
 def test_vectors_are_asked_for_in_one_request_and_read_in_order():
@@ -474,7 +475,7 @@ def test_vectors_are_asked_for_in_one_request_and_read_in_order():
         "outputDimensionality": 2,
     }
     body = b'{"embeddings":[{"values":[1,0.5]},{"values":[0,-1]}]}'
-    assert gemini.embed_read(200, JSON, body, asked)[0] == [[1.0, 0.5], [0.0, -1.0]]
+    assert plain(gemini.embed_read, 200, JSON, body, asked)[0] == [[1.0, 0.5], [0.0, -1.0]]
 
 
 @pytest.mark.parametrize(
@@ -483,5 +484,5 @@ def test_vectors_are_asked_for_in_one_request_and_read_in_order():
 )
 def test_vectors_that_are_none_are_a_bad_answer(body):
     with pytest.raises(ProviderError) as caught:
-        gemini.embed_read(200, JSON, body, options("gemini"))
+        plain(gemini.embed_read, 200, JSON, body, options("gemini"))
     assert caught.value.code == "bad_answer"

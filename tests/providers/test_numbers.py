@@ -5,7 +5,7 @@ import json
 import pytest
 
 from oasis.core import jsonl
-from oasis.providers import events, faults
+from oasis.providers import events
 from tests.providers.recordings import JSON, decode
 
 NEVER = [
@@ -73,4 +73,4 @@ def test_a_number_of_tokens_that_is_one_is_kept():
 @pytest.mark.parametrize("code", ["9" * 5000, "²²²", "", "40", None, True, 1e300, [400]])
 def test_an_odd_code_inside_an_error_is_no_status(code):
     value = json.loads(json.dumps({"error": {"message": "no", "code": code}}))
-    assert faults.read_object("it", value, {})["error"]["code"]
+    assert events.of_object("it", value, {})["error"]["code"]

@@ -14,6 +14,7 @@ from tests.providers.recordings import (
     decode,
     error_of,
     options,
+    plain,
     text_of,
 )
 
@@ -213,7 +214,7 @@ def test_errors_of_the_server(status, words, code):
 
 def test_models_are_read():
     body = b'{"models":[{"name":"a:1b","capabilities":["tools"]},{"name":"b"},{}]}'
-    assert ollama.models_read(200, JSON, body, options("ollama")) == [{"id": "a:1b", "tools": True}, {"id": "b"}]
+    assert plain(ollama.models_read, 200, JSON, body, options("ollama")) == [{"id": "a:1b", "tools": True}, {"id": "b"}]
 
 
 @pytest.mark.parametrize("field", ["thinking", "reasoning", "reasoning_content"])

@@ -16,6 +16,7 @@ from tests.providers.recordings import (
     error_of,
     joined,
     options,
+    plain,
     sse,
     text_of,
 )
@@ -176,7 +177,7 @@ def test_deepseek_gets_its_reasoning_back_with_calls_only():
 
 
 # Google's imitation of this format, should somebody put it behind a profile of their own.
-IMITATED = {**providers.profile("compatible"), "id": "gemini", "echo": "extra_content", "base_url": "http://h/v1"}
+IMITATED = {**providers.profiles()["compatible"], "id": "gemini", "echo": "extra_content", "base_url": "http://h/v1"}
 
 
 def test_gemini_gets_its_signature_back_and_a_stand_in_for_foreign_calls():
@@ -586,7 +587,7 @@ def test_models_are_read_with_what_is_known_of_them():
             {"no": "id"},
         ]
     }
-    assert openai_chat.models_read(200, JSON, json.dumps(body).encode(), options("vllm")) == [
+    assert plain(openai_chat.models_read, 200, JSON, json.dumps(body).encode(), options("vllm")) == [
         {"id": "a", "context_tokens": 4096, "tools": True},
         {"id": "b", "tools": True},
         {"id": "c", "context_tokens": 10},
@@ -595,12 +596,12 @@ def test_models_are_read_with_what_is_known_of_them():
 
 def test_a_bare_list_of_models_is_read_where_services_send_one():
     body = b'[{"id":"a","context_length":10},{"no":"id"},7]'
-    assert openai_chat.models_read(200, JSON, body, options("compatible")) == [{"id": "a", "context_tokens": 10}]
+    assert plain(openai_chat.models_read, 200, JSON, body, options("compatible")) == [{"id": "a", "context_tokens": 10}]
 
 
 def test_a_bare_list_is_no_answer_of_services_that_never_send_one():
     with pytest.raises(openai_chat.wire.ProviderError) as caught:
-        openai_chat.wire.models_of(200, JSON, b'[{"id":"a"}]', options("openai"), "data", "id")
+        openai_chat.wire.models_of([{"id": "a"}], "data", "id", options("openai"))
     assert caught.value.code == "bad_answer"
 
 
@@ -616,5 +617,5 @@ def test_a_bare_list_is_no_answer_of_services_that_never_send_one():
 )
 def test_a_failed_model_list_says_why(status, body, code):
     with pytest.raises(openai_chat.wire.ProviderError) as caught:
-        openai_chat.models_read(status, {}, body, options("openai"))
+        plain(openai_chat.models_read, status, {}, body, options("openai"))
     assert caught.value.code == code and "sk-a" not in caught.value.message

@@ -26,7 +26,7 @@ IMAGE, PDF, TEXT = file("image/png", "a.png", "image"), file("application/pdf", 
 
 
 def body_of(messages, profile="openai", tools=(), **more):
-    asked = options(profile, **{"base_url": providers.profile(profile)["base_url"] or "http://h/v1", **more})
+    asked = options(profile, **{"base_url": providers.profiles()[profile]["base_url"] or "http://h/v1", **more})
     return json.loads(openai_chat.build_request(list(messages), list(tools), asked)["body"])
 
 
@@ -57,7 +57,7 @@ def test_each_service_gets_only_files_that_it_reads(profile):
         if reads >= needed:
             assert len(body_of(chat, profile)["messages"][0]["content"]) == 1
             continue
-        name = providers.profile(profile)["name"]
+        name = providers.profiles()[profile]["name"]
         with pytest.raises(UsageError, match=f"{name} cannot read {kind['name']}"):
             body_of(chat, profile)
         old = body_of([*chat, {"role": "assistant", "content": "no"}, USER], profile)

@@ -49,9 +49,6 @@ def test_unknown_names_are_refused_with_the_known_ones():
     with pytest.raises(SettingsError) as caught:
         providers.load("nobody")
     assert "openai" in caught.value.hint
-    with pytest.raises(SettingsError) as caught:
-        providers.profile("nobody")
-    assert "groq" in caught.value.hint
 
 
 HISTORY = st.lists(MESSAGE, max_size=8)

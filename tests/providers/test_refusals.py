@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oasis.providers import faults
+from oasis.providers import events
 
 
 def named(body, status=400):
-    return faults.read("Cloud", status, {}, json.dumps(body).encode())["error"].get("parameter", "")
+    return events.of_status("Cloud", status, {}, json.dumps(body).encode())["error"].get("parameter", "")
 
 
 def said(message, **more):
@@ -97,18 +97,18 @@ def request(**body):
     ],
 )
 def test_a_request_leaves_it_out_wherever_the_vendor_has_it(body, names, left):
-    assert json.loads(faults.without(request(**body), names)["body"]) == left
+    assert json.loads(events.without(request(**body), names)["body"]) == left
 
 
 def test_a_request_that_has_none_of_it_stays_the_very_same():
     asked = request(model="m")
-    assert faults.without(asked, ["temperature"]) is asked and faults.without(asked, []) is asked
-    assert not faults.has(asked, "temperature") and faults.has(request(temperature=1), "temperature")
-    assert faults.without({**asked, "body": b""}, ["temperature"])["body"] == b""
+    assert events.without(asked, ["temperature"]) is asked and events.without(asked, []) is asked
+    assert not events.has(asked, "temperature") and events.has(request(temperature=1), "temperature")
+    assert events.without({**asked, "body": b""}, ["temperature"])["body"] == b""
 
 
 @given(st.recursive(st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(
     st.sampled_from(["error", "param", "detail", "loc", "message", "x"]), inner), max_leaves=12))  # fmt: skip
 def test_no_error_body_breaks_the_reader(value):
-    words, codes = faults.words_of(value)
-    assert isinstance(faults.named(words, codes, value), str)
+    words, codes = events.words_of(value)
+    assert isinstance(events.named(words, codes, value), str)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from oasis.errors import SchemaError, SettingsError, UsageError
-from oasis.providers import faults, responses
+from oasis.providers import events, responses
 from tests.providers.recordings import (
     JSON,
     at_every_cut,
@@ -474,8 +474,8 @@ def test_a_refusal_is_text_and_a_stop_reason():
         event("output_item.done", output_index=0, item=item),
         done(),
     )
-    for events in (at_every_cut(raw, profile="responses"), decode(sse(done(output=[item])), "responses")):
-        assert text_of(events) == "I will not" and events[-1]["stop_reason"] == "refusal"
+    for heard in (at_every_cut(raw, profile="responses"), decode(sse(done(output=[item])), "responses")):
+        assert text_of(heard) == "I will not" and heard[-1]["stop_reason"] == "refusal"
 
 
 # Endings that are none
@@ -547,4 +547,4 @@ def test_a_model_without_encrypted_reasoning_names_what_it_refuses():
         error = error_of(decode(json.dumps(body).encode(), "responses", 400, JSON))
         assert error["parameter"] == "include"
     request = responses.build_request([message("user", "u")], [], options("responses"))
-    assert "include" not in json.loads(faults.without(request, ["include"])["body"])
+    assert "include" not in json.loads(events.without(request, ["include"])["body"])

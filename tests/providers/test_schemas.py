@@ -10,7 +10,7 @@ from oasis.core import jsonl
 from oasis.errors import SchemaError
 from oasis.providers import schemas, wire
 from oasis.providers.schemas import fits_strict, reduced, without_nulls
-from oasis.providers.wire import of_request
+from oasis.providers.wire import Toolset
 
 try:
     import jsonschema
@@ -319,7 +319,7 @@ def test_names_of_a_request_are_changed_everywhere_and_back():
     said = {"role": "assistant", "content": [{"type": "text", "text": "a.b"}, use]}
     chat = [{"role": "user", "content": "a.b"}, said, {"role": "tool", "content": [result, 7]}]
     tools, options = [{"name": "a.b", "description": "d"}], {"tool_choice": {"name": "a.b"}, "model": "m"}
-    known = of_request({"messages": chat, "tools": tools}, options)
+    known = Toolset(chat, tools, options)
     assert known.tools == [{"name": "a_b", "description": "d"}]
     assert known.options == {"tool_choice": {"name": "a_b"}, "model": "m"}
     assert known.messages[1]["content"][1]["name"] == "a_b" and use["name"] == "a.b"
@@ -327,13 +327,13 @@ def test_names_of_a_request_are_changed_everywhere_and_back():
     found = {"type": "tool_use", "name": "a_b", "input": {"x": None}}
     assert known.event(found) == {"type": "tool_use", "name": "a.b", "input": {"x": None}}
     assert known.event({"type": "delta", "text": "a_b"}) == {"type": "delta", "text": "a_b"}
-    assert of_request({}, options).messages == []
+    assert Toolset([], [], options).messages == []
 
 
 def test_calls_in_strict_form_come_back_as_the_tool_wants_them():
     tool = {"name": "a.b", "input_schema": {"properties": {"x": {"type": "string"}, "y": {"type": "string"}}}}
     found = {"type": "tool_use", "name": "a_b", "input": {"x": None, "y": "1"}}
-    known = of_request({"tools": [tool]}, {"strict": True})
+    known = Toolset([], [tool], {"strict": True})
     assert known.event(found) == {"type": "tool_use", "name": "a.b", "input": {"y": "1"}}
 
 

@@ -53,7 +53,7 @@ def stored(profile, folder):
 
 
 def wire_of(messages, profile):
-    entry = providers.profile(profile)
+    entry = {**providers.profiles()[profile], "id": profile}
     asked = {"profile": entry, "model": "m-1", "base_url": entry["base_url"] or "http://h", "stream": True}
     tool = {"name": "status", "description": "d", "input_schema": {}}
     body = providers.load(entry["vendor"]).build_request(messages, [tool], asked)["body"]

@@ -15,8 +15,7 @@ import time
 import pytest
 
 import oasis
-from oasis.llm.pool import ENV
-from oasis.llm.process import Process
+from oasis.llm.pool import ENV, Process
 from oasis.parts.offline.child_process import Offline
 from oasis.system.child import MODEL, SERVICE, TOOL, Executor
 from oasis.system.root import SCRIPTS, Root
@@ -55,7 +54,7 @@ def test_one_module_of_the_daemon_starts_processes():
         "system/child.py": {"posix_spawn"},
         "cli/without_daemon.py": {"posix_spawn"},  # a command at a terminal: the init script, by the owner's word
         "parts/memory/command.py": {"posix_spawnp"},  # a command at a terminal: the owner's own editor
-        "worker/confined.py": {"execvpe"},  # a process that has given its rights away becomes the program
+        "worker/rights.py": {"execvpe"},  # a process that has given its rights away becomes the program
     }
 
 
@@ -67,7 +66,7 @@ def test_a_child_is_made_in_five_places_each_with_limits():
                 found[name] = ast.unparse(node.args[2])
     assert found == {
         "system/child.py": "limits",
-        "llm/process.py": "MODEL",
+        "llm/pool.py": "MODEL",
         "parts/offline/child_process.py": "MODEL",
         "parts/mcp/server_connection.py": "SERVER",
         "tools/seed.py": "LIMITS",

@@ -322,7 +322,7 @@ def test_the_worker_of_a_router_has_nothing_but_its_pipes(told):
     assert limits["Max open files"] == limits["Max processes"] == ["64", "64"]
     assert limits["Max address space"] == [str(512 * 1024 * 1024)] * 2
     assert limits["Max cpu time"] == ["3600", "3600"]
-    # A mark without meaning, by which what it leaves behind is found (llm/process.py); no key and no path.
+    # A mark without meaning, by which what it leaves behind is found (llm/pool.py); no key and no path.
     assert {word.partition("=")[0] for word in seen["environment"]} <= {"PATH", "LC_ALL", "OASIS_WORKER"}
     assert all(place.startswith("pipe:") for place in seen["descriptors"]), seen["descriptors"]
 

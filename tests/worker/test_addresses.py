@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.errors import PolicyError, ProviderError
-from oasis.worker import hostnames
+from oasis.worker import web
 
 PUBLIC = ["93.184.216.34", "1.1.1.1", "2606:4700:4700::1111", "64:ff9b::5db8:d822"]
 CLOSED = [
@@ -20,22 +20,22 @@ CLOSED = [
 
 @pytest.mark.parametrize("text", PUBLIC)
 def test_addresses_of_the_internet_are_open(text):
-    assert hostnames.reason(text, []) == ""
+    assert web.reason(text, []) == ""
 
 
 @pytest.mark.parametrize("text", CLOSED)
 def test_all_others_are_closed_also_wrapped_in_ipv6(text):
-    assert hostnames.reason(text, []) != ""
+    assert web.reason(text, []) != ""
 
 
 def test_networks_of_this_home_are_closed_although_they_look_global():
     closed = ["2a02:810d:1::/64", "93.184.216.34", "broken"]
-    assert hostnames.reason("2a02:810d:1::5", closed) and hostnames.reason("93.184.216.34", closed)
-    assert hostnames.reason("::ffff:93.184.216.34", closed) and not hostnames.reason("2a02:810d:2::5", closed)
+    assert web.reason("2a02:810d:1::5", closed) and web.reason("93.184.216.34", closed)
+    assert web.reason("::ffff:93.184.216.34", closed) and not web.reason("2a02:810d:2::5", closed)
 
 
 def checked(found, opened=(), closed=(), host="example.org", port=80):
-    return hostnames.checked(host, port, list(opened), list(closed), lambda *_: list(found))
+    return web.checked(host, port, list(opened), list(closed), lambda *_: list(found))
 
 
 def test_what_was_judged_is_what_is_connected_to():
@@ -52,7 +52,7 @@ def test_a_name_without_an_address_is_an_error():
     with pytest.raises(ProviderError):
         checked([])
     with pytest.raises(ProviderError):
-        hostnames.resolve("does-not-exist.invalid", 80)
+        web.resolve("does-not-exist.invalid", 80)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_ipv6_places_can_be_listed():
 @pytest.mark.parametrize("host", ["127.1", "0x7f.1", "2130706433", "017700000001", "localhost"])
 def test_odd_ways_to_write_an_address_are_judged_by_what_they_mean(host):
     with pytest.raises((PolicyError, ProviderError)):
-        hostnames.checked(host, 80, [], [], hostnames.resolve)
+        web.checked(host, 80, [], [], web.resolve)

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from oasis.worker import hostnames, transport
+from oasis.worker import transport
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What a router without python3-codecs has: no unicodedata.
@@ -20,8 +20,8 @@ class Lacking:
 sys.meta_path.insert(0, Lacking())
 sys.modules.pop("unicodedata", None)
 sys.path.insert(0, %r)
-from oasis.worker import hostnames
-assert hostnames.prepare() is False
+from oasis.worker import transport
+assert transport.prepare() is False
 %s
 """
 
@@ -34,7 +34,7 @@ def without(code):
 
 
 def test_the_whole_codec_is_used_where_it_is():
-    assert hostnames.prepare() is True
+    assert transport.prepare() is True
     assert "bücher.example".encode("idna") == b"xn--bcher-kva.example"
 
 

@@ -53,6 +53,7 @@ ODD = {
     "a vector too wide": {"type": "embedding", "embedding": [10**400]},
     "a model that is none": {"type": "models", "models": ["a"]},
     "a model's endless room": {"type": "models", "models": [{"id": "a", "context_tokens": 10**4298}]},
+    "a model's abilities": {"type": "models", "models": [{"id": "a", "tools": "yes"}]},
     "a model's long name": {"type": "models", "models": [{"id": "a" * 10000}]},
     "a long delta": {"type": "delta", "text": "x" * 900_000},
     "a long name": {"type": "tool_use", "id": "a", "name": "x" * 10000, "input": {}},

@@ -133,7 +133,7 @@ def server():
     thread.join()
 
 
-def fetch(server, path, opened=None, ask=web.hostnames.resolve, **more):
+def fetch(server, path, opened=None, ask=web.resolve, **more):
     url = path if path.startswith("http") else server.url + path
     opened = [server.place] if opened is None else opened
     return web.Web({"op": "fetch", "url": url, "open": opened, **more}, ask).run()

@@ -1,6 +1,6 @@
 """A connection to one MCP server: the transports (child process, HTTP), and the protocol over them.
 
-Stdio starts the server as a child process, confined by worker/confined.py: a user of its own, limits, a complete
+Stdio starts the server as a child process, confined by worker/rights.py: a user of its own, limits, a complete
 environment. One message a line, read in a thread of its own; line length and noise are bounded. A server that floods or
 dies is ended, and started again with the next call.
 
@@ -65,7 +65,7 @@ ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF
 def confined(argv: list[str], user: str) -> list[str]:
     """Return how to start a server as a user, "" as who we are."""
     folder, _, own = __file__.rpartition("/")
-    program = folder.rpartition("/")[0].rpartition("/")[0] + "/worker/confined" + own[own.index(".") :]
+    program = folder.rpartition("/")[0].rpartition("/")[0] + "/worker/rights" + own[own.index(".") :]
     return [sys.executable, "-I", "-B", program, user, *argv]
 
 

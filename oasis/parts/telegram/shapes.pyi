@@ -17,7 +17,7 @@ from oasis.change.shapes import Role as Role
 from oasis.core.shapes import Json as Json
 from oasis.providers.shapes import Event as _Told
 from oasis.providers.shapes import Failure as Failure
-from oasis.worker.shapes import Limits
+from oasis.providers.shapes import Options as Limits
 
 class Person(TypedDict):
     """Somebody paired. In a group `user` is 0 and the role is guest: nobody there is the owner."""
