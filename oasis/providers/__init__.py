@@ -64,7 +64,7 @@ def load(vendor: str) -> ModuleType:
 
 
 def shipped(name: str) -> Any:
-    """Return a table that lies beside this module; whoever reads it states its type."""
+    """Return a table of this folder; whoever reads it states its type."""
     with open(__file__.rpartition("/")[0] + "/" + name, "rb") as file:
         return jsonl.shipped(file.read())
 
