@@ -169,9 +169,11 @@ class Texts:
             print("oasisd: the texts of change %s: %s" % (change["id"], error.message), file=sys.stderr)
 
     def _follow(self, change: Record) -> None:
-        before, after = [self._keys(change, which) for which in ("before", "after")]
         with self._lock:
             records = self._read()
+            if not records["own"] and not change.get("own") and change.get("undoes", "") not in records["gone"]:
+                return
+            before, after = [self._keys(change, which) for which in ("before", "after")]
             gone = [key for key in records["own"] if key in before and key not in after]
             back = [*change.get("own", ()), *records["gone"].get(change.get("undoes", ""), ())]
             own = [key for key in records["own"] if key not in gone]

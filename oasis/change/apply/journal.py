@@ -118,7 +118,7 @@ class Journal:
 
     def is_pending(self) -> bool:
         """Return whether files of an unfinished change wait to be restored."""
-        return self._files.read(self.pending + "/list") is not None
+        return "list" in self._files.names(self.pending)
 
     def pending_id(self) -> str:
         """Return the id of the pending or just restored change, "" when there is none."""
