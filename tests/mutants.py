@@ -533,7 +533,7 @@ MUTANTS = (
     (
         "plugins: the sum that is accepted is that of the file",
         "oasis/parts/lua/plugins.py",
-        "if not is_equal(digest, sha256(data)):",
+        "if not is_equal(digest, sha256(find(self._root, server)[1])):",
         "if False:",
         ("tests/parts/lua/test_plugins.py",),
     ),
@@ -926,7 +926,7 @@ MUTANTS = (
     (
         "tools: no looking for machines nearby",
         "oasis/tools/builtin/probing.py",
-        "if addresses.not_of_internet(address) and (family, value) not in _known(facts):",
+        "if addresses.not_of_internet(address) and (family_of, value) not in _known(operator.facts):",
         "if False:",
         OF_ROUTER_TOOLS,
     ),

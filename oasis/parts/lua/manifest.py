@@ -30,44 +30,37 @@ def _has_any(kit: Services) -> bool:
 OUTSIDE = {"plugin": _has_any}
 
 
-def _texts(*names: str) -> dict[str, type]:
-    # No argument is required: the Lua Oasis tolerates each missing one and says so in the reply.
-    return dict.fromkeys(names, str)
-
-
-# The methods that programs of the Lua Oasis call and its phone app call, as rows of api/table.py. For the bus: on the
-# socket nobody asks for them. Source: its ubus objects at 3.2.6, and the calls of its phone app.
-BUS_METHODS = {
-    "base_info": ("read", "phone._base_info", {}),
-    "config": ("read", "phone._config", {}),
-    "confirm": ("read", "phone._confirm", {}),
-    "analize": ("read", "phone._analize", {}, _texts("message")),  # upstream's spelling
-    "load_sysmsg_data": ("read", "phone._load_sysmsg_data", {}),
-    "load_sysmsg_list": ("read", "phone._load_sysmsg_list", {}),
-    "add_sysmsg_data": ("write", "phone._add_sysmsg_data", {}, _texts("title", "message")),
-    "update_sysmsg_data": ("write", "phone._update_sysmsg_data", {}, _texts("target", "title", "message")),
-    "delete_sysmsg_data": ("write", "phone._delete_sysmsg_data", {}, _texts("target")),
-    "select_ai_service": ("write", "phone._select_ai_service", {}, _texts("id", "name", "model")),
-    "load_icon_info": ("read", "phone._load_icon_info", {}),
-    "select_icon": ("write", "phone._select_icon", {}, _texts("using")),
-    "delete_icon": ("write", "phone._delete_icon", {}, _texts("target")),
-    "chat.send": ("write", "phone._chat_send", {}, _texts("id", "sysmsg_key", "message")),
-    "chat.create": (
-        "write",
-        "phone._chat_create",
-        {},
-        _texts("role1", "content1", "role2", "content2", "role3", "content3"),
-    ),
-    "chat.append": ("write", "phone._chat_append", {}, _texts("id", "role1", "content1", "role2", "content2")),
-    "title.auto_set": ("write", "phone._title_auto_set", {}, _texts("id")),
-    "title.manual_set": ("write", "phone._title_manual_set", {}, _texts("id", "title")),
-    "tool.manager.get_tool_list": ("read", "phone._tool_manager_get_tool_list", {}),
-    "tool.manager.set_tool_enabled": ("write", "phone._tool_manager_set_tool_enabled", {}, _texts("tool")),
-    "tool.manager.set_tool_disabled": ("write", "phone._tool_manager_set_tool_disabled", {}, _texts("tool")),
-    "tool.edge.tool_list": ("read", "phone._tool_edge_tool_list", {}),
-    "tool.edge.function_calling": ("write", "phone._tool_edge_function_calling", {}, _texts("tool", "param")),
-    "service.operate": ("write", "phone._service_operate", {}, _texts("cmd", "service")),
-    "system.confirm": ("write", "phone._system_confirm", {}, _texts("option")),
+# The methods that programs of the Lua Oasis call and its phone app call, with their arguments, all of them texts and
+# none required: the Lua Oasis tolerates each missing one and says so in the reply. For the bus: on the socket nobody
+# asks for them. Source: its ubus objects at 3.2.6, and the calls of its phone app.
+_READ = {
+    "base_info": (), "config": (), "confirm": (), "analize": ("message",),  # upstream's spelling
+    "load_sysmsg_data": (), "load_sysmsg_list": (), "load_icon_info": (), "tool.manager.get_tool_list": (),
+    "tool.edge.tool_list": (),
+}  # fmt: skip
+_WRITE = {
+    "add_sysmsg_data": ("title", "message"),
+    "update_sysmsg_data": ("target", "title", "message"),
+    "delete_sysmsg_data": ("target",),
+    "select_ai_service": ("id", "name", "model"),
+    "select_icon": ("using",),
+    "delete_icon": ("target",),
+    "chat.send": ("id", "sysmsg_key", "message"),
+    "chat.create": ("role1", "content1", "role2", "content2", "role3", "content3"),
+    "chat.append": ("id", "role1", "content1", "role2", "content2"),
+    "title.auto_set": ("id",),
+    "title.manual_set": ("id", "title"),
+    "tool.manager.set_tool_enabled": ("tool",),
+    "tool.manager.set_tool_disabled": ("tool",),
+    "tool.edge.function_calling": ("tool", "param"),
+    "service.operate": ("cmd", "service"),
+    "system.confirm": ("option",),
+}
+# As rows of api/table.py.
+BUS_METHODS: dict[str, tuple[str, str, dict[str, type], dict[str, type]]] = {
+    name: (access, "phone._" + name.replace(".", "_"), {}, dict.fromkeys(arguments, str))
+    for access, methods in (("read", _READ), ("write", _WRITE))
+    for name, arguments in methods.items()
 }
 
 # Ours and theirs at once: a call that gives only the arguments that theirs has is answered in their shape.

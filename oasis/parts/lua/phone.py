@@ -22,12 +22,14 @@ Only methods are called here, by the role of the caller.
 
 from __future__ import annotations
 
+import binascii
 import re
 import threading
 
 from oasis.api.chat_methods import ICON_FILE, ICONS
 from oasis.api.methods import failure
 from oasis.api.table import Method, check
+from oasis.change.parse import fenced
 from oasis.core import jsonl
 from oasis.core import lua_chats as forms
 from oasis.errors import OasisError, PolicyError, UsageError
@@ -42,25 +44,8 @@ if TYPE_CHECKING:
     from oasis.bus.calls import Waiters
     from oasis.core.shapes import Json
     from oasis.daemon.wiring import Daemon
-    from oasis.parts.lua.shapes import (
-        AppliedChange,
-        ChatRow,
-        Failure,
-        Icons,
-        PackageDiff,
-        Param,
-        Params,
-        Poll,
-        Proposal,
-        Reply,
-        Role,
-        ServiceRow,
-        StoredIcons,
-        ToolOutput,
-        ToolRow,
-        TopicRow,
-        WaitingPlan,
-    )
+    from oasis.parts.lua import shapes
+    from oasis.parts.lua.shapes import Icons, Params, Reply, Role, StoredIcons
 
     Call = Callable[[str, Params, Role], Mapping[str, Any]]  # a method of ours by its name
     Rows = Mapping[str, Sequence[Any]]  # of BUS_METHODS
@@ -118,22 +103,16 @@ class Phone:
     # What there is
 
     def _base_info(self, role: Role) -> Reply:
-        services: list[ServiceRow] = self._ask("service.list", {}, role)["service"]
+        chats = self._ask("chat.list", {}, role)["item"][:_CHATS]
+        services = self._ask("service.list", {}, role)["service"]
         names = listed(self._daemon.files.names(self._daemon.root.confdir))
         return {
             "icon": self._icons() or {"ctrl": {"path": ICONS, "using": ""}, "list": {}},
             **self._load_sysmsg_list(role),
-            "chat": {"item": [{"id": item["id"], "title": item["title"]} for item in self._chats(role)[:_CHATS]]},
-            "service": [
-                {"identifier": one["identifier"], "name": one["name"], "model": one["model"], "active": one["active"]}
-                for one in services
-            ],
+            "chat": {"item": _picked(chats, "id", "title")},
+            "service": _picked(services, "identifier", "name", "model", "active"),
             "configs": [name for name in names if name not in _HIDDEN and not name.startswith(".")],
         }
-
-    def _chats(self, role: Role) -> list[ChatRow]:
-        found: list[ChatRow] = self._ask("chat.list", {}, role)["item"]
-        return found
 
     def _config(self, role: Role) -> Reply:
         path = self._daemon.settings.main().get("chat_path", "/etc/oasis/chats")
@@ -143,27 +122,22 @@ class Phone:
         change = self._ask("change.pending", {}, role)["change"]
         if not change or change["state"] != "applied":
             return {"status": NOT_FOUND}
-        diff: list[PackageDiff] = self._ask("change.load", {"change": change["id"]}, role)["change"]["diff"]
+        diff = self._ask("change.load", {"change": change["id"]}, role)["change"]["diff"]
         commands = [command for part in diff for command in commands_of(part)]
         return {"status": OK, "uci_list": jsonl.dumps(proposal(commands)["uci_list"]), "change": change}
 
     def _analize(self, role: Role, message: str) -> Reply:
-        from oasis.change.parse import fenced
-
         commands = [str(item["command"]) for item in fenced.read(message) if item["kind"] == "change"]
         return {**proposal(commands)} if commands else {"status": NO_COMMANDS}
 
     # System messages
 
-    def _topics(self, role: Role) -> list[TopicRow]:
-        found: list[TopicRow] = self._ask("topic.list", {}, role)["topics"]
-        return found
-
     def _load_sysmsg_list(self, role: Role) -> Reply:
-        return {"sysmsg": [{"key": topic["key"], "title": topic["title"]} for topic in self._topics(role)]}
+        return {"sysmsg": _picked(self._ask("topic.list", {}, role)["topics"], "key", "title")}
 
     def _load_sysmsg_data(self, role: Role) -> Reply:
-        found: Reply = {topic["key"]: {"title": topic["title"], "chat": topic["text"]} for topic in self._topics(role)}
+        topics = self._ask("topic.list", {}, role)["topics"]
+        found = {topic["key"]: {"title": topic["title"], "chat": topic["text"]} for topic in topics}
         icons = self._icons()
         return {"general": {}, "title": {}, "icons": {**icons["ctrl"], **icons["list"]} if icons else {}, **found}
 
@@ -180,8 +154,7 @@ class Phone:
     # Services
 
     def _select_ai_service(self, role: Role, id: str, name: str, model: str) -> Reply:
-        services: list[ServiceRow] = self._ask("service.list", {}, role)["service"]
-        for item in services:
+        for item in self._ask("service.list", {}, role)["service"]:
             if item["identifier"] == id and name in ("", item["name"]) and model in ("", item["model"]):
                 return {**self._ask("service.select", {"identifier": id}, role)}
         raise UsageError("there is no service %r of that name and model" % id, "ask for base_info again")
@@ -191,8 +164,8 @@ class Phone:
             raise PolicyError("a service is only restarted or reloaded here, not %r" % cmd, "LuCI: System, Startup")
         run = self._daemon.turn_starter().owner_actions.act(service, cmd, self._daemon.came(role))
         story = self._sending.follow(run.id, role, self._now_s() + _OPERATE_S)
-        told = story.text("")
-        return {"status": ERROR, "desc": told} if story.is_failed else {"status": OK, "message": told, "run": run.id}
+        text = story.text("")
+        return {"status": OK, "message": text, "run": run.id} if not story.error else {"status": ERROR, "desc": text}
 
     def _system_confirm(self, role: Role, option: str) -> Reply:
         raise PolicyError("the router is neither restarted nor shut down from here", "LuCI: System, Reboot")
@@ -213,8 +186,7 @@ class Phone:
         return stored
 
     def _store_icons(self, icons: StoredIcons) -> Reply:
-        line = jsonl.line(icons)
-        self._daemon.files.replace(self._daemon.root.state_folder + ICON_FILE, line)
+        self._daemon.files.replace(self._daemon.root.state_folder + ICON_FILE, jsonl.line(icons))
         return {"status": OK}
 
     def _icon(self, key: str) -> str:
@@ -240,8 +212,6 @@ class Phone:
         return self._sending.send(role, id, sysmsg_key, message)
 
     def _chat_create(self, role: Role, **messages: str) -> Reply:
-        import binascii
-
         text = binascii.b2a_base64(_chat_file(messages, 3), newline=False).decode()
         upload = self._ask("upload.part", {"data": text, "name": "chat.json", "is_last": True}, role)["upload"]
         return {"status": OK, "id": self._ask("chat.import", {"upload": upload}, role)["chats"][0]["id"]}
@@ -251,7 +221,7 @@ class Phone:
         return {"status": OK}
 
     def _title_auto_set(self, role: Role, id: str) -> Reply:
-        for item in self._chats(role):
+        for item in self._ask("chat.list", {}, role)["item"]:
             if item["id"] == id:
                 return {"status": OK, "title": item["title"]}  # made with the first answer
         raise UsageError("there is no chat %r" % id, "list them with: oasis list")
@@ -264,27 +234,21 @@ class Phone:
 
     # Tools
 
-    def _tools(self, role: Role) -> list[ToolRow]:
-        found: list[ToolRow] = self._ask("tool.list", {}, role)["tools"]
-        return found
-
     def _tool_manager_get_tool_list(self, role: Role) -> Reply:
-        found = [{"server": t["source"], "name": t["name"], "enable": _flag(t["enabled"])} for t in self._tools(role)]
-        return {"tool": found}
-
-    def _tool_manager_set_tool_enabled(self, role: Role, tool: str) -> Reply:
-        return self._switched(role, tool, True)
+        tools = self._ask("tool.list", {}, role)["tools"]
+        rows = [{"server": one["source"], "name": one["name"], "enable": _flag(one["enabled"])} for one in tools]
+        return {"tool": rows}
 
     def _tool_manager_set_tool_disabled(self, role: Role, tool: str) -> Reply:
-        return self._switched(role, tool, False)
+        return self._tool_manager_set_tool_enabled(role, tool, False)
 
-    def _switched(self, role: Role, tool: str, is_on: bool) -> Reply:
+    def _tool_manager_set_tool_enabled(self, role: Role, tool: str, is_on: bool = True) -> Reply:
         self._ask("tool.set", {"name": tool, "enabled": is_on}, role)
         return {"status": OK, "comment": "%s is %s" % (tool, "on" if is_on else "off")}
 
     def _tool_edge_tool_list(self, role: Role) -> Reply:
         schemas = {spec["name"]: spec["input_schema"] for spec in self._daemon.turn_starter().registry.specs()}
-        tools = self._tools(role)
+        tools = self._ask("tool.list", {}, role)["tools"]
         found = {
             tool["name"]: {
                 "name": tool["name"],
@@ -301,7 +265,7 @@ class Phone:
         return {"tools": found, "server_info": info, "local_tool": "1"}
 
     def _tool_edge_function_calling(self, role: Role, tool: str, param: str) -> Reply:
-        found = [one for one in self._tools(role) if one["name"] == tool]
+        found = [one for one in self._ask("tool.list", {}, role)["tools"] if one["name"] == tool]
         if not found:
             raise UsageError("there is no tool %r" % tool, "ask for tool_list")
         if found[0]["class"] != "read" or found[0]["approval"] != "allow":
@@ -314,7 +278,11 @@ class Phone:
         return reply if isinstance(reply, dict) else {"result": reply}
 
 
-def commands_of(part: PackageDiff) -> list[str]:
+def _picked(rows: list[dict[str, Any]], *keys: str) -> list[dict[str, Any]]:
+    return [{key: row[key] for key in keys} for row in rows]
+
+
+def commands_of(part: shapes.PackageDiff) -> list[str]:
     """Return the difference of a package as commands, as far as its lines tell."""
     found, section = [], ""
     for line in part["lines"]:
@@ -394,30 +362,25 @@ _VERBS = ("set", "add", "add_list", "del_list", "delete", "reorder")
 class _Sent:
     """A turn that a call began: when it was last asked for, by which session, and whether its end was reported."""
 
-    def __init__(self, run: str, chat: str, wanted_chat: str, message: str, now_s: float) -> None:
+    def __init__(self, run: str, chats: tuple[str, str], message: str, now_s: float) -> None:
         self.run = run
-        self.chat = chat
-        self.wanted_chat = wanted_chat  # "" where a new chat was wanted
+        self.chats = chats  # its chat, and the one that was wanted: "" where a new one was
         self.message = message  # its digest
-        self._since_s = now_s
-        self._session = ""
-        self._is_reported = False
-        self._is_received = False
-
-    def is_late(self, now_s: float) -> bool:
-        """Tell whether the same message now begins a new turn, where this one has ended."""
-        return self._is_received or now_s - self._since_s > AGAIN_S
+        self.reported(now_s, "", True)
 
     def reported(self, now_s: float, session: str, is_open: bool) -> None:
         """Note a reply; without a session nothing tells later that it arrived."""
-        self._since_s, self._session = now_s, session
-        self._is_reported = not is_open
+        self._since_s, self._session, self._is_reported = now_s, session, not is_open
         self._is_received = self._is_reported and not session
 
     def heard(self, session: str) -> None:
         """Note a later call of a session: the reply to it has arrived."""
         if session and self._is_reported and self._session == session:
             self._is_received = True
+
+    def is_late(self, now_s: float) -> bool:
+        """Tell whether the same message now begins a new turn, where this one has ended."""
+        return self._is_received or now_s - self._since_s > AGAIN_S
 
 
 class Sending:
@@ -441,8 +404,9 @@ class Sending:
         story = self.follow(sent.run, role, until_s)
         with self._lock:
             sent.reported(self._now_s(), str(role.get("session", "")), story.is_open)
-        titles = [one["title"] for one in self._call("chat.list", {}, role)["item"] if one["id"] == sent.chat]
-        return {**story.reply(sent.chat), "id": sent.chat, "title": str(titles[0]) if titles else ""}
+        name = sent.chats[0]
+        titles = [one["title"] for one in self._call("chat.list", {}, role)["item"] if one["id"] == name]
+        return {**story.reply(name), "id": name, "title": str(titles[0]) if titles else ""}
 
     def heard(self, session: str) -> None:
         """Note that a session calls something else: the last reply to it has arrived."""
@@ -459,7 +423,7 @@ class Sending:
                 left_ms = max(int((until_s - self._now_s()) * 1000), 0)
                 wait_ms = 0 if place[0] else min(left_ms, _SLICE_MS)
                 params: Params = {"run": run, "since": since, "wait_ms": wait_ms}
-                reply: Poll = self._call("run.poll", params, role)  # type: ignore[assignment]
+                reply: shapes.Poll = self._call("run.poll", params, role)  # type: ignore[assignment]
                 story.take(reply)
                 since = reply["next"]
                 if reply["state"] != "running" or wait_ms == 0:
@@ -471,16 +435,15 @@ class Sending:
         """Return the turn that a message started before, if it should be joined."""
         digest = sha256(message.encode("utf-8", "replace"))
         for sent in reversed(self._known):
-            is_same = sent.message == digest and chat in (sent.chat, sent.wanted_chat)
-            if is_same and (self._is_open(role, sent.run) or not sent.is_late(self._now_s())):
+            if sent.message != digest or chat not in sent.chats:
+                continue
+            try:
+                state = self._call("run.poll", {"run": sent.run, "since": 1 << 30}, role)["state"]
+            except UsageError:
+                state = ""  # long over
+            if state in _OPEN or not sent.is_late(self._now_s()):
                 return sent
         return None
-
-    def _is_open(self, role: Role, run: str) -> bool:
-        try:
-            return self._call("run.poll", {"run": run, "since": 1 << 30}, role)["state"] in _OPEN
-        except UsageError:
-            return False  # long over
 
     def _begin(self, role: Role, chat: str, topic: str, message: str) -> _Sent:
         params: Params = {"message": message, "chat": chat}
@@ -489,7 +452,7 @@ class Sending:
             params["topic"] = topic if topic in known else "default"  # as upstream does
         run = self._call("run.start", params, role)
         digest = sha256(message.encode("utf-8", "replace"))
-        sent = _Sent(run["run"], run["chat"], chat, digest, self._now_s())
+        sent = _Sent(run["run"], (run["chat"], chat), digest, self._now_s())
         self._known = [*self._known[1 - _KEPT :], sent]
         return sent
 
@@ -499,15 +462,15 @@ class Story:
 
     def __init__(self) -> None:
         self.is_open = True
+        self.error: shapes.Failure | None = None  # where the run ended in one
         self._state = "running"
         self._said = [""]
-        self._tools: list[ToolOutput] = []
+        self._tools: list[shapes.ToolOutput] = []
         self._notes: list[str] = []
-        self._plan: WaitingPlan | None = None
-        self._change: AppliedChange | None = None
-        self._error: Failure | None = None
+        self._plan: shapes.WaitingPlan | None = None
+        self._change: shapes.AppliedChange | None = None
 
-    def take(self, reply: Poll) -> None:
+    def take(self, reply: shapes.Poll) -> None:
         """Take the next part of a run's events, as run.poll gives it."""
         self._state = reply["state"]
         self.is_open = self._state in _OPEN
@@ -531,12 +494,7 @@ class Story:
             elif kind == "change":
                 self._change = event["change"]
             elif kind == "error":
-                self._error = event["error"]
-
-    @property
-    def is_failed(self) -> bool:
-        """Whether the run ended in an error."""
-        return self._error is not None
+                self.error = event["error"]
 
     def reply(self, chat: str) -> Reply:
         """Return the story in upstream's shape; `content` is never empty."""
@@ -574,16 +532,16 @@ class Story:
                 "I am still working on this. Open chat %s again in a moment for the rest; a change that needs your "
                 "word is approved on the router's Oasis page." % chat
             )
-        if self._error is not None:
-            parts.append("\n".join(filter(None, (self._error["message"], self._error["hint"]))))
+        if self.error is not None:
+            parts.append("\n".join(filter(None, (self.error["message"], self.error["hint"]))))
         if self._state == "cancelled":
             parts.append("This was stopped.")
         return "\n\n".join(parts) or "Done."
 
 
-def proposal(commands: list[str]) -> Proposal:
+def proposal(commands: list[str]) -> shapes.Proposal:
     """Return UCI commands in the shape of upstream's proposals."""
-    found: dict[str, list[Param]] = {verb: [] for verb in _VERBS}
+    found: dict[str, list[shapes.Param]] = {verb: [] for verb in _VERBS}
     for command in commands:
         verb, _, rest = command.removeprefix("uci ").partition(" ")
         if verb in found:

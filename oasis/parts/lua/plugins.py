@@ -33,7 +33,7 @@ import threading
 from oasis.change.audit import NO_PLAN
 from oasis.config.settings import write
 from oasis.core import clean, jsonl
-from oasis.errors import OasisError, PolicyError, SchemaError, UsageError
+from oasis.errors import OasisError, PolicyError, SchemaError, ToolError, UsageError
 from oasis.parts.lua.manifest import FOLDER
 from oasis.system.digest import is_equal, sha256
 from oasis.tools.router import Watched
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from oasis.change.audit import Audit
     from oasis.change.shapes import Role
     from oasis.core.shapes import Any, Json
-    from oasis.parts.lua.shapes import PluginList, PluginRow, Review, Schema, Script, Tool, Wishes
+    from oasis.parts.lua.shapes import PluginList, PluginRow, Review, Schema, Tool, Wishes
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
@@ -179,8 +179,8 @@ OURS = (
 )  # fmt: skip
 
 
-def find(root: Root, server: str) -> Script:
-    """Return the file of a tool server.
+def find(root: Root, server: str) -> tuple[str, bytes]:
+    """Return the path on the router and the bytes of a tool server's file.
 
     Raises: PolicyError saying why no file counts.
     """
@@ -190,42 +190,24 @@ def find(root: Root, server: str) -> Script:
         raise PolicyError(f"{server} is an object of Oasis itself and no tool server")
     if re.split(r"[.-]", server)[0] in BASE:
         raise PolicyError(f"{server} belongs to the router's own system and is no tool server")
-    found = [one for one in (_program(root, server), *_published(root, server)) if one]
-    if not found:
-        raise PolicyError(
-            f"{server} is no plugin of rpcd", f"there is neither {PROGRAMS}/{server} nor a script that names it"
-        )
-    if len(found) > 1:
-        several = ", ".join(one["path"] for one in found)
-        raise PolicyError(f"{server} is named by more than one file", f"remove all but one: {several}")
-    return found[0]
-
-
-def watched_paths(root: Root, server: str) -> list[str]:
-    """Return every path of this host that could be behind a server, to be watched for changes."""
-    return [root.path(PROGRAMS + "/" + server), *(root.path(path) for path in _ucode(root))]
-
-
-def _program(root: Root, server: str) -> Script | None:
+    found: list[tuple[str, bytes]] = []
     path = PROGRAMS + "/" + server
-    if not os.path.lexists(root.path(path)):
-        return None
-    data = _read(root, path)
-    if not os.access(root.path(path), os.X_OK):
-        raise PolicyError(f"{path} is not executable, so rpcd does not run it")
-    return {"path": path, "kind": "lua", "data": data}
-
-
-def _published(root: Root, server: str) -> list[Script]:
+    if os.path.lexists(root.path(path)):
+        found.append((path, _read(root, path)))
+        if not os.access(root.path(path), os.X_OK):
+            raise PolicyError(f"{path} is not executable, so rpcd does not run it")
     name = re.escape(server.encode())
     # `server.tool("NAME", …)` of upstream, or a key of what the script returns to rpcd.
     wanted = re.compile(rb"tool\s*\(\s*([\"'])%s\1\s*,|([\"'])%s\2\s*:|(?<![\w.\"'-])%s\s*:\s*\{" % (name, name, name))
-    found: list[Script] = []
-    for path in _ucode(root):
-        data = _read(root, path)
-        if wanted.search(data):
-            found.append({"path": path, "kind": "ucode", "data": data})
-    return found
+    scripts = [(path, _read(root, path)) for path in _ucode(root)]
+    found += [(path, data) for path, data in scripts if wanted.search(data)]
+    if not found:
+        hint = f"there is neither {PROGRAMS}/{server} nor a script that names it"
+        raise PolicyError(f"{server} is no plugin of rpcd", hint)
+    if len(found) > 1:
+        several = ", ".join(path for path, _ in found)
+        raise PolicyError(f"{server} is named by more than one file", f"remove all but one: {several}")
+    return found[0]
 
 
 def _ucode(root: Root) -> list[str]:
@@ -310,21 +292,18 @@ class Plugins:
         """Return the tool servers for the registry; the same list while nothing changed."""
         with self._lock:
             sections = [one for one in self._sections() if one.type in ("tool", "plugin")]
-            key = self._stamp(sections)
+            tools, _ = self._tools(sections)
+            # Every path of this host that could be behind a server.
+            paths = {self._root.path(path) for path in _ucode(self._root)}
+            paths |= {self._root.path(PROGRAMS + "/" + tool["server"]) for tool in tools}
+            stamps = [(path, self._files.stamp(path)) for path in sorted(paths if tools else ())]
+            key = ([repr(sorted(one.options.items())) for one in sections], tools, stamps)
             if key != self._key:
-                tools, reviewed = self._tools(sections)[0], _reviewed(sections)
                 self._key, self._found = key, []
-                for server in _servers(tools):
-                    own = [tool for tool in tools if tool["server"] == server]
-                    fault = self._state(server, reviewed)[1]
+                for server, own in _by_server(tools).items():
+                    fault = self._state(server, sections)[1]
                     self._found.append(Plugin(server, own, [_spec(tool, fault, tools) for tool in own], self._call))
             return self._found
-
-    def _stamp(self, sections: list[Section]) -> object:
-        words = [repr(sorted(one.options.items())) for one in sections]
-        tools, _ = self._tools(sections)
-        paths = {path for tool in tools for path in watched_paths(self._root, tool["server"])}
-        return words, tools, [(path, self._files.stamp(path)) for path in sorted(paths)]
 
     def _tools(self, sections: list[Section]) -> tuple[list[Tool], list[str]]:
         found: dict[tuple[str, str], Tool] = {}
@@ -359,12 +338,14 @@ class Plugins:
         is_plain = path.startswith("/") and ".." not in path.split("/") and "\0" not in path
         return not path or (is_plain and self._files.stamp(self._root.path(path)) is not None)
 
-    def _state(self, server: str, reviewed: dict[str, str]) -> tuple[str, str]:
+    def _state(self, server: str, sections: list[Section]) -> tuple[str, str]:
         """Return a server's state (accepted, new, changed, refused), and why it cannot be called or ""."""
         try:
-            data = find(self._root, server)["data"]
+            _, data = find(self._root, server)
         except PolicyError as error:
             return "refused", error.message
+        found = [section.options for section in sections if section.type == "plugin"]
+        reviewed = {str(one.get("server", "")): str(one.get("sha256", "")).lower() for one in found}
         if server not in reviewed:
             return "new", f"its file is not reviewed yet: oasis plugins review {server}"
         if not is_equal(reviewed[server], sha256(data)):
@@ -379,26 +360,22 @@ class Plugins:
         Raises: PolicyError when its file is not the reviewed one now, ToolError.
         """
         server, name = tool["server"], tool["name"]
-        _, fault = self._state(server, _reviewed(self._sections()))
+        _, fault = self._state(server, self._sections())
         if fault:
             raise PolicyError(f"the tool {name} is off: {fault}")
         if tool["says"]:
             watch.progress("; ".join(tool["says"]))
         seconds = float(tool["timeout_s"])
-        reply = self._watched.run(name, lambda: self._asked(server, name, arguments, seconds), watch.within(seconds))
-        told, private, wishes = read(reply)
+        try:
+            work = lambda: self._bus(server, name, arguments, seconds)  # noqa: E731
+            shown, private, wishes = read(self._watched.run(name, work, watch.within(seconds)))
+        except ToolError as error:
+            hint = error.hint or next((_HINTS[words] for words in _HINTS if error.message.endswith(words)), "")
+            raise ToolError(error.message, hint, untrusted=error.untrusted)
         asked = self._wished(server, wishes, operator)
         if asked:
-            told["asked"] = asked
-        return {**told, "user_only": private} if private else told
-
-    def _asked(self, server: str, name: str, arguments: Values, seconds: float) -> Values | None:
-        try:
-            reply: Values | None = self._bus(server, name, arguments, seconds)
-            return reply
-        except OasisError as error:
-            error.hint = error.hint or next((_HINTS[words] for words in _HINTS if error.message.endswith(words)), "")
-            raise
+            shown["asked"] = asked
+        return {**shown, "user_only": private} if private else shown
 
     def _wished(self, server: str, wishes: Wishes, operator: Operator) -> Values:
         before = list(operator.taint)
@@ -407,17 +384,13 @@ class Plugins:
             if "power" in wishes:
                 text, is_error, _ = self._use("power", {"action": wishes["power"]}, operator)
                 return {wishes["power"]: _outcome(text, is_error)}
-            if "restart" in wishes and self._has_service(wishes["restart"]):
-                return {"restart": wishes["restart"], **_restarted(wishes["restart"], operator)}
-            return {}
+            try:
+                service = wishes["restart"] if self._root.init_script(wishes.get("restart", "")) else ""
+            except UsageError:
+                service = ""  # the Lua Oasis drops a wish for a missing service, too
+            return {"restart": service, **_restarted(service, operator)} if service else {}
         finally:
             operator.seeing(before)
-
-    def _has_service(self, name: str) -> bool:
-        try:
-            return bool(self._root.init_script(name))
-        except UsageError:
-            return False  # the Lua Oasis drops a wish for a missing service, too
 
     # What the owner does
 
@@ -425,20 +398,14 @@ class Plugins:
         """Return every tool server that is described, and what is wrong with descriptions."""
         sections = self._sections()
         tools, notes = self._tools(sections)
-        reviewed = _reviewed(sections)
-        return {"plugins": [self._row(server, tools, reviewed) for server in _servers(tools)], "notes": notes}
-
-    def _row(self, server: str, tools: list[Tool], reviewed: dict[str, str]) -> PluginRow:
-        state, note = self._state(server, reviewed)
-        row: PluginRow = {
-            "server": clean.name(server),
-            "state": state,
-            "path": "" if state == "refused" else find(self._root, server)["path"],
-            "tools": [clean.name(tool["name"]) for tool in tools if tool["server"] == server],
-        }
-        if note:
-            row["note"] = clean.line(note)
-        return row
+        rows: list[PluginRow] = []
+        for server, own in _by_server(tools).items():
+            state, note = self._state(server, sections)
+            path = "" if state == "refused" else find(self._root, server)[0]
+            names = [clean.name(tool["name"]) for tool in own]
+            row: PluginRow = {"server": clean.name(server), "state": state, "path": path, "tools": names}
+            rows.append({**row, "note": clean.line(note)} if note else row)
+        return {"plugins": rows, "notes": notes}
 
     def review(self, server: str) -> Review:
         """Return what the owner looks at before they accept a server.
@@ -446,18 +413,18 @@ class Plugins:
         Raises: UsageError for a server that nothing describes, PolicyError for one that cannot be called.
         """
         tools = self._described(server)
-        script = find(self._root, server)
-        lines = script["data"].decode("utf-8", "replace").split("\n")
-        told = [{key: tool[key] for key in ("name", "description", "input_schema", "kind")} for tool in tools]
+        path, data = find(self._root, server)
+        lines = data.decode("utf-8", "replace").split("\n")
+        shown = [{key: tool[key] for key in ("name", "description", "input_schema", "kind")} for tool in tools]
         return {
             "server": server,
-            "state": self._state(server, _reviewed(self._sections()))[0],
-            "path": script["path"],
-            "sha256": sha256(script["data"]),
+            "state": self._state(server, self._sections())[0],
+            "path": path,
+            "sha256": sha256(data),
             "words": WORDS,
             "lines": [clean.text(line)[:LINE_CHARS] for line in lines[:LINES]],
             "more": max(len(lines) - LINES, 0),
-            "tools": clean.value(told),
+            "tools": clean.value(shown),
         }
 
     def _described(self, server: str) -> list[Tool]:
@@ -472,8 +439,7 @@ class Plugins:
         Raises: UsageError when the file has changed since, PolicyError for a server that cannot be called.
         """
         self._described(server)
-        data = find(self._root, server)["data"]
-        if not is_equal(digest, sha256(data)):
+        if not is_equal(digest, sha256(find(self._root, server)[1])):
             raise UsageError(f"the file of {server} does not have that sum", f"read it: oasis plugins review {server}")
         with self._lock:
             own = [one for one in self._sections() if one.type == "plugin" and one.options.get("server") == server]
@@ -486,8 +452,11 @@ class Plugins:
             write(self._cursor(), steps)
 
 
-def _servers(tools: list[Tool]) -> list[str]:
-    return list(dict.fromkeys(tool["server"] for tool in tools))
+def _by_server(tools: list[Tool]) -> dict[str, list[Tool]]:
+    found: dict[str, list[Tool]] = {}
+    for tool in tools:
+        found.setdefault(tool["server"], []).append(tool)
+    return found
 
 
 def _spec(tool: Tool, fault: str, tools: list[Tool]) -> Values:
@@ -504,11 +473,6 @@ def _spec(tool: Tool, fault: str, tools: list[Tool]) -> Values:
               if one["name"] == tool["name"] and one["server"] != tool["server"]]  # fmt: skip
     # The Lua Oasis marks these as `conflict`.
     return {**spec, "note": "also a tool of " + ", ".join(others)} if others else spec
-
-
-def _reviewed(sections: list[Section]) -> dict[str, str]:
-    found = [section.options for section in sections if section.type == "plugin"]
-    return {str(one.get("server", "")): str(one.get("sha256", "")).lower() for one in found}
 
 
 def _whose(server: str) -> str:
@@ -582,34 +546,28 @@ def read(reply: Values | None) -> tuple[Values, str, Wishes]:
     if isinstance(service, str) and service:
         wishes["restart"] = service
     private: list[str] = []
-    told = {key: _public(value, private, 0) for key, value in merged.items() if key not in _RESERVED}
+    shown = {key: _public(value, private, 0) for key, value in merged.items() if key not in _RESERVED}
     if "user_only" in merged:
         private.insert(0, _text(merged["user_only"]))
-    if told.get("error"):
-        told["is_error"] = True
-    return told, "\n".join(filter(None, private))[:OWNER_CHARS], wishes
+    if shown.get("error"):
+        shown["is_error"] = True
+    return shown, "\n".join(filter(None, private))[:OWNER_CHARS], wishes
 
 
 def _merged(reply: Values) -> Values:
     """Lift what stands as JSON text in `result`; the text itself is dropped, because it would hold all of it again."""
     for layer in range(_LAYERS + 1):
-        inner = _object(reply.get("result"))
-        if inner is None:
+        text = reply.get("result")
+        if not isinstance(text, str) or not text.lstrip().startswith("{"):
+            break
+        try:
+            inner = jsonl.loads(text, max_depth=_DEPTH)
+        except SchemaError:
             break
         del reply["result"]
-        if layer < _LAYERS:
+        if layer < _LAYERS and isinstance(inner, dict):
             reply = {**reply, **inner}
     return reply
-
-
-def _object(text: Json) -> Values | None:
-    if not isinstance(text, str) or not text.lstrip().startswith("{"):
-        return None
-    try:
-        found = jsonl.loads(text, max_depth=_DEPTH)
-    except SchemaError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _public(value: Json, private: list[str], depth: int) -> Json:

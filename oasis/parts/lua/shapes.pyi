@@ -9,13 +9,6 @@ from oasis.core.shapes import Json
 
 Schema = dict[str, Json]
 
-class Script(TypedDict):
-    """The file of a tool server."""
-
-    path: str  # on the router
-    kind: str  # lua or ucode
-    data: bytes
-
 class Tool(TypedDict):
     """A tool as a manifest or a section describes it."""
 
@@ -73,28 +66,6 @@ class Review(TypedDict):
 
 Reply = dict[str, object]
 Params = dict[str, object]
-
-class ChatRow(TypedDict):
-    id: str
-    title: str
-
-class TopicRow(TypedDict):
-    """A system message."""
-
-    key: str
-    title: str
-    text: str
-
-class ServiceRow(TypedDict):
-    identifier: str
-    name: str
-    model: str
-    active: bool
-
-# `class` is a keyword.
-ToolRow = TypedDict(
-    "ToolRow", {"source": str, "name": str, "description": str, "enabled": bool, "class": str, "approval": str}
-)
 
 class DiffLine(TypedDict):
     op: str  # "+", "-" or " "

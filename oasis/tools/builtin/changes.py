@@ -11,17 +11,10 @@ from oasis.tools.router import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.tools import shapes
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router
-    from oasis.tools.shapes import (
-        Arguments,
-        ConfigureArguments,
-        PlanResult,
-        PowerArguments,
-        Result,
-        ServiceArguments,
-        UndoArguments,
-    )  # fmt: skip
+    from oasis.tools.shapes import PlanResult, Result
 
 # A model still has to say its last words.
 DELAY_S = 8.0
@@ -31,7 +24,7 @@ _FOLDER = "/var/run/oasis/backup"
 SPARE_BYTES = 4 * 1024 * 1024
 
 
-def configure(arguments: ConfigureArguments, operator: Operator) -> PlanResult:
+def configure(arguments: shapes.ConfigureArguments, operator: Operator) -> PlanResult:
     """Propose UCI commands as one plan."""
     operations, notes = uci_commands.parse("\n".join(arguments["commands"]))
     if not operations:
@@ -43,17 +36,17 @@ def configure(arguments: ConfigureArguments, operator: Operator) -> PlanResult:
     return result
 
 
-def service(arguments: ServiceArguments, operator: Operator) -> PlanResult:
+def service(arguments: shapes.ServiceArguments, operator: Operator) -> PlanResult:
     """Propose an action on one service."""
     return operator.act(str(arguments["name"]), str(arguments.get("action", "restart")))
 
 
-def undo(arguments: UndoArguments, operator: Operator) -> PlanResult:
+def undo(arguments: shapes.UndoArguments, operator: Operator) -> PlanResult:
     """Propose the way back from a change."""
     return operator.undo(str(arguments.get("change", "")))
 
 
-def power_preview(arguments: PowerArguments, router: Router, operator: Operator, watch: Watch) -> list[str]:
+def power_preview(arguments: shapes.PowerArguments, router: Router, operator: Operator, watch: Watch) -> list[str]:
     """Return what happens, in words for the owner's card."""
     if arguments["action"] == "shutdown":
         if not router.has("poweroff"):
@@ -62,21 +55,21 @@ def power_preview(arguments: PowerArguments, router: Router, operator: Operator,
     return ["the router restarts; everybody is without network for a minute or two"]
 
 
-def power(arguments: PowerArguments, router: Router, operator: Operator, watch: Watch) -> Result:
+def power(arguments: shapes.PowerArguments, router: Router, operator: Operator, watch: Watch) -> Result:
     """Restart the router or switch it off, a moment later: the answer is sent first, and the chat is on flash."""
     action = str(arguments["action"])
-    router.later(DELAY_S, lambda: _now(action, router, operator))
+
+    def end() -> None:
+        if action == "shutdown":
+            router.run(["poweroff"], Watch(str, bool, time.monotonic, _PROGRAM_S))
+        else:
+            operator.facts.ubus("system", "reboot")
+
+    router.later(DELAY_S, end)
     return {"action": action, "in_s": int(DELAY_S), "notes": ["tell the owner now: the connection is about to end"]}
 
 
-def _now(action: str, router: Router, operator: Operator) -> None:
-    if action == "shutdown":
-        router.run(["poweroff"], Watch(str, bool, time.monotonic, _PROGRAM_S))
-    else:
-        operator.facts.ubus("system", "reboot")
-
-
-def backup(arguments: Arguments, router: Router, operator: Operator, watch: Watch) -> Result:
+def backup(arguments: shapes.Arguments, router: Router, operator: Operator, watch: Watch) -> Result:
     """Put the router's settings into one archive, kept in RAM for the owner to fetch.
 
     The archive holds every key and password: only root may read it, it leaves the router by nothing of ours, and there

@@ -13,13 +13,13 @@ from oasis.doctor.scene import Scene
 from oasis.errors import ToolError
 from oasis.system import clock
 from oasis.system.connections import Probe
+from oasis.tools.router import dicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.doctor.shapes import Finding
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # What a result tells: the worst ones; each is about 100 tokens.
 FINDINGS = 12
 EVIDENCE = 2
+_KEYS = ("severity", "title", "explanation", "advice")
 # Whose words the evidence may hold.
 FOREIGN = "names and log lines of the router"
 
@@ -55,7 +56,13 @@ def diagnose(arguments: Arguments, operator: Operator) -> Result:
     found = operator.examine()
     findings = found["findings"]
     skipped = {check["title"]: check["why"] for check in found["checks"] if check["state"] == "skipped"}
-    shown = [_short(one) for one in findings[:FINDINGS]]
+    shown: list[Result] = []
+    for one in findings[:FINDINGS]:
+        short: dict[str, object] = {key: one[key] for key in _KEYS if key in one}
+        short["evidence"] = one["evidence"][:EVIDENCE]
+        if "fix" in one:
+            short["commands"] = one["fix"]["commands"]
+        shown.append(short)
     answer: Diagnosis = {"findings": shown, "checked": len(found["checks"]) - len(skipped)}
     if skipped:
         answer["not_checked"] = skipped
@@ -64,15 +71,6 @@ def diagnose(arguments: Arguments, operator: Operator) -> Result:
     if any(one.get("foreign") for one in findings[:FINDINGS]):
         answer["untrusted"] = [FOREIGN]
     return answer
-
-
-def _short(finding: Finding) -> Result:
-    keys = ("severity", "title", "explanation", "advice")
-    short = {key: finding[key] for key in keys if key in finding}
-    short["evidence"] = finding["evidence"][:EVIDENCE]
-    if "fix" in finding:
-        short["commands"] = finding["fix"]["commands"]
-    return short
 
 
 LABEL = "log lines"
@@ -95,45 +93,23 @@ def logs(arguments: LogArguments, facts: Facts) -> Result:
     if not isinstance(entries, list):
         raise ToolError("the system log cannot be read", "is the service log running?")
     since_ms = when.since(str(arguments["since"]), facts.now_s()) * 1000 if arguments.get("since") else 0
-    found = [one for one in entries if isinstance(one, dict) and _is_meant(one, arguments, since_ms)]
-    shown = found[-min(int(arguments.get("lines") or SHOWN), MOST) :]
-    answer: LogAnswer = {"lines": [_line(one) for one in shown], "matching": len(found)}
+    service, words = str(arguments.get("service") or ""), str(arguments.get("contains") or "").casefold().split()
+    most = _LEVELS.index(str(arguments["level"])) if arguments.get("level") else len(_LEVELS)
+    found: list[tuple[int, int, str]] = []
+    for entry in dicts(entries):
+        text, time_ms, priority = str(entry.get("msg", "")), entry.get("time"), entry.get("priority")
+        time_ms = time_ms if isinstance(time_ms, int) else 0
+        level = priority & 7 if isinstance(priority, int) else len(_LEVELS) - 2
+        program = text.partition(":")[0].partition("[")[0].strip()  # the word before its process or colon
+        is_of = entry.get("source") == _KERNEL if service == "kernel" else program.startswith(service)
+        if is_of and time_ms >= since_ms and level <= most and all(word in text.casefold() for word in words):
+            found.append((time_ms, level, text))
+    shown: list[LogLine] = []
+    for time_ms, level, text in found[-min(int(arguments.get("lines") or SHOWN), MOST) :]:
+        line = clean.line(text)
+        line = line if len(line) <= LINE_CHARS else line[:LINE_CHARS] + "…"
+        shown.append({"when": when.shown(time_ms // 1000), "level": _LEVELS[level], "text": line})
+    answer: LogAnswer = {"lines": shown, "matching": len(found)}
     if not found:
         return {**answer, "notes": ["of the %d lines that the log still has, none is like that" % len(entries)]}
     return {**answer, "untrusted": [LABEL]}
-
-
-def _is_meant(entry: Result, arguments: LogArguments, since_ms: int) -> bool:
-    text = str(entry.get("msg", ""))
-    service, words = str(arguments.get("service") or ""), str(arguments.get("contains") or "")
-    if service == "kernel":
-        if entry.get("source") != _KERNEL:
-            return False
-    elif service and not _tag(text).startswith(service):
-        return False
-    if words and not all(word in text.casefold() for word in words.casefold().split()):
-        return False
-    level = arguments.get("level")
-    return _ms(entry) >= since_ms and (not level or _level(entry) <= _LEVELS.index(str(level)))
-
-
-def _tag(text: str) -> str:
-    """Return what a line says of the program that wrote it: the word before its process or colon."""
-    return text.partition(":")[0].partition("[")[0].strip()
-
-
-def _level(entry: Result) -> int:
-    priority = entry.get("priority")
-    return priority & 7 if isinstance(priority, int) else len(_LEVELS) - 2
-
-
-def _ms(entry: Result) -> int:
-    time_ms = entry.get("time")
-    return time_ms if isinstance(time_ms, int) else 0
-
-
-def _line(entry: Result) -> LogLine:
-    text = clean.line(entry.get("msg", ""))
-    if len(text) > LINE_CHARS:
-        text = text[:LINE_CHARS] + "…"
-    return {"when": when.shown(_ms(entry) // 1000), "level": _LEVELS[_level(entry)], "text": text}

@@ -41,6 +41,13 @@ _SIZES = re.compile(r"^(Package|Installed-Size|Size): *(\S+)", re.M)
 _APK_SIZE = re.compile(r"^(\S+)-[0-9]\S* installed size:\n([0-9.]+) (B|KiB|MiB)", re.M)
 _APK_NEWER = re.compile(r"^(\S+)-([0-9]\S*) +< +(\S+)", re.M)
 _UNITS = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
+# How opkg and apk say it.
+_WORDS = {
+    "search": ("find", "search -v"), "installed": ("list-installed", "info -v"),
+    "upgradable": ("list-upgradable", "version -l <"), "plan": ("--noaction install", "add --simulate"),
+    "size": ("info", "info --size"), "update": ("update", "update"), "install": ("install", "add"),
+    "remove": ("remove", "del"),
+}  # fmt: skip
 
 
 def run_preview(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[str]:
@@ -50,11 +57,23 @@ def run_preview(arguments: PackagesArguments, router: Router, operator: Operator
     """
     names = _names(arguments)
     if arguments["action"] == "remove":
-        _check_removal(names, router, operator)
+        for name in names:
+            if _NEEDED.match(name):
+                raise UsageError("%s is needed: the router or Oasis does not run without it" % name, "leave it")
+        listed = operator.facts.ubus("rpc-sys", "packagelist", {"all": True}).get("packages")
+        missing = [name for name in names if isinstance(listed, dict) and name not in listed]
+        if missing:
+            raise UsageError("%s is not installed" % ", ".join(missing), "packages installed lists what is")
         return ["removes %s" % ", ".join(names)]
-    free = _free(operator)
+    root = operator.facts.ubus("system", "info").get("root")
+    free_kib = root.get("avail", root.get("free")) if isinstance(root, dict) else None
+    if not isinstance(free_kib, int):
+        raise ToolError("free flash is unknown", "try again")
+    free = free_kib * 1024
     _check_fits(names, _size(names, router, watch), free)  # the next step fetches the packages
-    planned = _planned(names, router, watch)
+    planned = _PLANNED.findall(_manage(router, watch, "plan", names))  # dependencies included
+    if not planned:
+        raise ToolError("%s: nothing to install" % ", ".join(names), "is it installed already?")
     needed = _size(planned, router, watch)
     _check_fits(planned, needed, free)
     takes = "takes about %d kB" % (needed >> 10) if needed else "takes nobody knows how much"
@@ -76,13 +95,17 @@ def run(arguments: PackagesArguments, router: Router, operator: Operator, watch:
     """
     action = str(arguments["action"])
     if action in ("install", "remove"):
-        return {"action": action, **_change(action, _names(arguments), router, watch)}
+        names = _names(arguments)
+        watch.progress("%s %s" % (action, ", ".join(names)))
+        out = _manage(router, watch, action, names, _INSTALL_S)
+        done = _PLANNED.findall(out) if action == "install" else names
+        return {"action": action, "status": "done", "changed": done or names}
     if action == "update":
         watch.progress("fetching the lists of packages")
-        _manage(router, watch, ["update"], _UPDATE_S)
+        _manage(router, watch, action, [], _UPDATE_S)
         return {"action": action, "status": "the lists of packages are fresh"}
     look = {"search": _search, "installed": _installed, "upgradable": _upgradable}[action]
-    found = look(arguments, router, operator, watch)
+    found = look(str(arguments.get("text") or "").strip(), router, operator, watch)
     answer: PackagesAnswer = {"action": action, "packages": found[:SHOWN], "found": len(found)}
     if not found and action != "installed":
         answer["notes"] = ["nothing found; the lists may be missing: action update fetches them"]
@@ -103,16 +126,13 @@ def _names(arguments: PackagesArguments) -> list[str]:
     return names
 
 
-def _is_apk(router: Router) -> bool:
-    return router.has("apk")
-
-
-def _manage(router: Router, watch: Watch, words: list[str], most_s: float) -> str:
+def _manage(router: Router, watch: Watch, action: str, names: list[str], most_s: float = _LOOK_S) -> str:
     """Run the package manager; return what it printed.
 
     Raises: ToolError with its own last words.
     """
-    program = "apk" if _is_apk(router) else "opkg"
+    is_apk = router.has("apk")
+    program, words = "apk" if is_apk else "opkg", [*_WORDS[action][is_apk].split(), *names]
     status, out, err = router.run([program, *words], watch, most_s)
     if status:
         lines = [clean.line(line).strip(" *") for line in (out + "\n" + err).split("\n") if line.strip()]
@@ -121,47 +141,44 @@ def _manage(router: Router, watch: Watch, words: list[str], most_s: float) -> st
     return out
 
 
-def _search(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
-    words = str(arguments.get("text") or "").strip()
-    if not re.match(r"\w[\w.+-]{1,39}\Z", words):
-        raise UsageError("packages search needs a word as text, not %r" % words[:80], "like sqm, one word at a time")
-    out = _manage(router, watch, ["search", "-v", words] if _is_apk(router) else ["find", "*%s*" % words], _LOOK_S)
+def _search(word: str, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
+    if not re.match(r"\w[\w.+-]{1,39}\Z", word):
+        raise UsageError("packages search needs a word as text, not %r" % word[:80], "like sqm, one word at a time")
+    is_apk = router.has("apk")
     found: list[ListedPackage] = []
-    for line in out.split("\n"):
+    for line in _manage(router, watch, "search", [word if is_apk else "*%s*" % word]).split("\n"):
         parts = clean.line(line).split(" - ")
-        name = parts[0] if not _is_apk(router) else parts[0].rpartition("-r")[0].rpartition("-")[0]
+        name = parts[0] if not is_apk else parts[0].rpartition("-r")[0].rpartition("-")[0]
         if len(parts) > 1 and _NAME.match(name):
             about = parts[-1].strip()
             found.append({"name": name, "about": about if len(about) <= _TOLD_CHARS else about[:_TOLD_CHARS] + "…"})
     # A package of that very name, then those that begin with it, before those that only speak of it.
-    return sorted(found, key=lambda one: (one["name"] != words, not one["name"].startswith(words)))
+    return sorted(found, key=lambda one: (one["name"] != word, not one["name"].startswith(word)))
 
 
-def _installed(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
-    text = str(arguments.get("text") or "").strip().lower()
+def _installed(text: str, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
     listed = operator.facts.ubus("rpc-sys", "packagelist", {"all": True}).get("packages")
-    pairs: dict[str, str] = listed if isinstance(listed, dict) else _from_program(router, watch)
+    pairs: dict[str, str] = listed if isinstance(listed, dict) else {}
+    if not isinstance(listed, dict):
+        for line in _manage(router, watch, "installed", []).split("\n"):
+            name, _, version = line.partition(" - ")
+            if router.has("apk"):
+                head, _, tail = line.rpartition("-r")
+                name, _, version = head.rpartition("-")
+                version = "%s-r%s" % (version, tail) if head else ""
+            if version and " - " not in version:
+                pairs[name] = version
     return [
         {"name": clean.name(name), "version": clean.name(version)}
         for name, version in sorted(pairs.items())
-        if text in name.lower()
+        if text.lower() in name.lower()
     ]
 
 
-def _from_program(router: Router, watch: Watch) -> dict[str, str]:
-    if _is_apk(router):
-        lines = [line.rpartition("-r") for line in _manage(router, watch, ["info", "-v"], _LOOK_S).split("\n")]
-        names = [(*head.rpartition("-")[::2], tail) for head, _, tail in lines if head]
-        return {name: "%s-r%s" % (version, tail) for name, version, tail in names}
-    pairs = [line.split(" - ") for line in _manage(router, watch, ["list-installed"], _LOOK_S).split("\n")]
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
-
-
-def _upgradable(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
-    if _is_apk(router):
-        rows: Sequence[Sequence[str]] = _APK_NEWER.findall(_manage(router, watch, ["version", "-l", "<"], _LOOK_S))
-    else:
-        rows = [line.split(" - ") for line in _manage(router, watch, ["list-upgradable"], _LOOK_S).split("\n")]
+def _upgradable(text: str, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
+    out = _manage(router, watch, "upgradable", [])
+    is_apk = router.has("apk")
+    rows: Sequence[Sequence[str]] = _APK_NEWER.findall(out) if is_apk else [one.split(" - ") for one in out.split("\n")]
     return [
         {"name": row[0], "installed": clean.name(row[1]), "newer": clean.name(row[2])}
         for row in rows
@@ -169,56 +186,18 @@ def _upgradable(arguments: PackagesArguments, router: Router, operator: Operator
     ]
 
 
-def _planned(names: list[str], router: Router, watch: Watch) -> list[str]:
-    """Return what an installation would install, dependencies included."""
-    words = ["add", "--simulate", *names] if _is_apk(router) else ["--noaction", "install", *names]
-    out = _manage(router, watch, words, _LOOK_S)
-    found = _PLANNED.findall(out)
-    if not found:
-        raise ToolError("%s: nothing to install" % ", ".join(names), "is it installed already?")
-    return found
-
-
 def _size(names: list[str], router: Router, watch: Watch) -> int:
     """Return about how many bytes packages take on flash; one of an unknown size counts nothing."""
-    if _is_apk(router):
-        out = _manage(router, watch, ["info", "--size", *names], _LOOK_S)
-        return int(sum(float(number) * _UNITS[unit] for _, number, unit in _APK_SIZE.findall(out)))
-    # opkg tells of one at a time; of several versions the largest counts.
-    return sum(_of_opkg(_manage(router, watch, ["info", name], _LOOK_S)) for name in names[:_LOOKED_UP])
-
-
-def _of_opkg(out: str) -> int:
-    found = [0]
-    for key, value in _SIZES.findall(out):
-        if key == "Package":
-            found.append(0)
-        elif value.isdigit():
-            found[-1] = max(found[-1], int(value) * (_UNPACKED if key == "Size" else 1))
-    return max(found)
-
-
-def _free(operator: Operator) -> int:
-    root = operator.facts.ubus("system", "info").get("root")
-    free = root.get("avail", root.get("free")) if isinstance(root, dict) else None
-    if not isinstance(free, int):
-        raise ToolError("free flash is unknown", "try again")
-    return free * 1024
-
-
-def _check_removal(names: list[str], router: Router, operator: Operator) -> None:
-    for name in names:
-        if _NEEDED.match(name):
-            raise UsageError("%s is needed: the router or Oasis does not run without it" % name, "leave it")
-    listed = operator.facts.ubus("rpc-sys", "packagelist", {"all": True}).get("packages")
-    missing = [name for name in names if isinstance(listed, dict) and name not in listed]
-    if missing:
-        raise UsageError("%s is not installed" % ", ".join(missing), "packages installed lists what is")
-
-
-def _change(action: str, names: list[str], router: Router, watch: Watch) -> Result:
-    verbs = {"install": "add", "remove": "del"} if _is_apk(router) else {"install": "install", "remove": "remove"}
-    watch.progress("%s %s" % (action, ", ".join(names)))
-    out = _manage(router, watch, [verbs[action], *names], _INSTALL_S)
-    done = _PLANNED.findall(out) if action == "install" else names
-    return {"status": "done", "changed": done or names}
+    if router.has("apk"):
+        sizes = _APK_SIZE.findall(_manage(router, watch, "size", names))
+        return int(sum(float(number) * _UNITS[unit] for _, number, unit in sizes))
+    total = 0
+    for name in names[:_LOOKED_UP]:
+        versions = [0]  # opkg tells of one name at a time; of its versions the largest counts
+        for key, value in _SIZES.findall(_manage(router, watch, "size", [name])):
+            if key == "Package":
+                versions.append(0)
+            elif value.isdigit():
+                versions[-1] = max(versions[-1], int(value) * (_UNPACKED if key == "Size" else 1))
+        total += max(versions)
+    return total

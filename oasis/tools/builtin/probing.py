@@ -66,10 +66,20 @@ def probe(arguments: ProbeArguments, router: Router, operator: Operator, watch: 
         names = {"name": target, "addresses": found}
         if what == "lookup" or not found:
             return {"what": what, **names, **({} if found else {"notes": ["no server knows this name"]})}
-        address = _first(found, str(arguments.get("family") or ""))
+        # Of the family that is wanted, else an IPv4 one, which every router has.
+        family = str(arguments.get("family") or "")
+        wanted = [one for one in found if (":" in one) == (family == "ipv6")]
+        if family and not wanted:
+            raise ToolError("it has no address of %s" % family, "it has: " + ", ".join(found))
+        address = (wanted or found)[0]
     elif what == "lookup":
         raise UsageError("%s is an address already" % target, "give a name, or ping it")
-    _refuse_strangers(address, operator.facts)
+    family_of, value = addresses.number(address) or (0, 0)
+    if any(value >> (bits - length) == first for kind, bits, first, length in _NOBODY if kind == family_of):
+        raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
+    if addresses.not_of_internet(address) and (family_of, value) not in _known(operator.facts):
+        why = "%s is in a private network, and this router knows no such machine" % address
+        raise UsageError(why, "those that it knows: status devices")
     work = _trace if what == "traceroute" else _ping
     return {"what": what, **names, "address": address, **work(address, arguments, router, watch)}
 
@@ -96,18 +106,6 @@ def _is_address(text: str) -> bool:
     return addresses.number(text) is not None
 
 
-def _refuse_strangers(address: str, facts: Facts) -> None:
-    """Raise UsageError for an address that is no single machine, or one nearby that the router does not know."""
-    family, value = addresses.number(address) or (0, 0)
-    if any(value >> (bits - length) == first for kind, bits, first, length in _NOBODY if kind == family):
-        raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
-    if addresses.not_of_internet(address) and (family, value) not in _known(facts):
-        raise UsageError(
-            "%s is in a private network, and this router knows no such machine" % address,
-            "those that it knows: status devices",
-        )
-
-
 def _known(facts: Facts) -> set[tuple[int, int] | None]:
     """Return the addresses near this router that belong to somebody: devices, gateways, DNS servers, itself."""
     known = {str(one["ip"]) for one in facts.devices() if one["ip"]}
@@ -126,14 +124,6 @@ def _lookup(name: str, router: Router, watch: Watch) -> list[str]:
     _, _, answers = out.partition("\n\n")
     found = [match.lower() for match in _FOUND.findall(answers)]
     return [address for address in dict.fromkeys(found) if _is_address(address)][:8]
-
-
-def _first(found: list[str], family: str) -> str:
-    """Return the address to ask: of the family that is wanted, else an IPv4 one, which every router has."""
-    wanted = [one for one in found if (":" in one) == (family == "ipv6")]
-    if family and not wanted:
-        raise ToolError("it has no address of %s" % family, "it has: " + ", ".join(found))
-    return (wanted or found)[0]
 
 
 def _ping(address: str, arguments: ProbeArguments, router: Router, watch: Watch) -> Result:
@@ -202,9 +192,17 @@ def _radio(facts: Facts, section: Section, shows_names: bool) -> ScannedRadio:
     results = [one for one in dicts(reply["results"]) if isinstance(one.get("signal"), int)]
     heard = sorted(results, key=lambda one: -_int(one["signal"]))
     entry["networks"] = [_network(one, shows_names) for one in heard[:NETWORKS]]
-    entry["channels"] = _channels(heard, _survey(facts, device))
-    quiet = _quieter(entry["channels"], str(section.get("band", "")))
-    return {**entry, "quieter": quiet} if quiet else entry
+    # How busy channels are, in percent of the time that was measured.
+    busy: dict[int, int] = {}
+    for one in dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
+        active_ms, busy_ms = _int(one.get("active_time")), _int(one.get("busy_time"))
+        if active_ms >= _MEASURED_MS and 0 <= busy_ms <= active_ms:
+            busy[_channel_of(_int(one.get("mhz")))] = 100 * busy_ms // active_ms
+    entry["channels"] = _channels(heard, busy)
+    # Outside of 2.4 GHz radar decides.
+    apart = [one for one in entry["channels"] if section.get("band") == "2g" and one["channel"] in _APART]
+    best = min(apart, key=lambda one: (one["disturbed"], one.get("busy_percent", 0)), default=None)
+    return {**entry, "quieter": best["channel"]} if best else entry
 
 
 def _network(told: Result, shows_names: bool) -> HeardNetwork:
@@ -218,16 +216,6 @@ def _network(told: Result, shows_names: bool) -> HeardNetwork:
     return entry
 
 
-def _survey(facts: Facts, device: str) -> dict[int, int]:
-    """Return how busy channels are, in percent of the time that was measured."""
-    found = {}
-    for one in dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
-        active, busy = _int(one.get("active_time")), _int(one.get("busy_time"))
-        if active >= _MEASURED_MS and 0 <= busy <= active:
-            found[_channel_of(_int(one.get("mhz")))] = 100 * busy // active
-    return found
-
-
 def _channel_of(mhz: int) -> int:
     if 2412 <= mhz <= 2472:
         return (mhz - 2407) // 5
@@ -238,32 +226,17 @@ def _channels(heard: Sequence[Result], busy: dict[int, int]) -> list[HeardChanne
     counts: dict[int, int] = dict.fromkeys(busy, 0)
     for one in heard:
         counts[_int(one.get("channel"))] = counts.get(_int(one.get("channel")), 0) + 1
-    loads = {channel: _load(channel, heard) for channel in [*counts, *_APART]}
     is_low = any(channel <= 14 for channel in counts)
     found: list[HeardChannel] = []
     for channel in sorted({*counts, *(_APART if is_low else ())} - {0}):
-        told: HeardChannel = {"channel": channel, "networks": counts.get(channel, 0), "disturbed": loads[channel]}
-        if channel in busy:
-            told["busy_percent"] = busy[channel]
-        found.append(told)
+        load = 0  # each network that reaches into it counts, a loud one for more
+        for one in heard:
+            other = _int(one.get("channel"))
+            if other == channel or (channel <= 14 and other <= 14 and abs(other - channel) < _REACH):
+                load += 1 + max(_int(one.get("signal")) - _FAINT_DBM, 0) // 10
+        row: HeardChannel = {"channel": channel, "networks": counts.get(channel, 0), "disturbed": load}
+        found.append({**row, "busy_percent": busy[channel]} if channel in busy else row)
     return found
-
-
-def _load(channel: int, heard: Sequence[Result]) -> int:
-    """Return how much a channel is disturbed: each network that reaches into it counts, a loud one for more."""
-    load = 0
-    for one in heard:
-        other = _int(one.get("channel"))
-        if other == channel or (channel <= 14 and other <= 14 and abs(other - channel) < _REACH):
-            load += 1 + max(_int(one.get("signal")) - _FAINT_DBM, 0) // 10
-    return load
-
-
-def _quieter(channels: list[HeardChannel], band: str) -> int:
-    """Return the channel apart from others with the least disturbance; 0 outside of 2.4 GHz, where radar decides."""
-    able = [one for one in channels if band == "2g" and one["channel"] in _APART]
-    best = min(able, key=lambda one: (one["disturbed"], one.get("busy_percent", 0)), default=None)
-    return best["channel"] if best else 0
 
 
 def _int(value: object) -> int:

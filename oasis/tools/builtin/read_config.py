@@ -18,7 +18,7 @@ from oasis.tools.router import Facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.catalogue.shapes import Section, Sections
+    from oasis.catalogue.shapes import Section
     from oasis.tools.shapes import Arguments, Result
 
 _OWN = "oasis"
@@ -46,9 +46,8 @@ def run(input: Arguments, facts: Facts) -> Result:
     if wanted:
         name = find(sections, str(wanted))
         if not name:
-            raise ToolError(
-                f"package {package} has no section {str(wanted)[:40]!r}", _near_section(sections, str(wanted))
-            )
+            near = "nearest: " + _nearest(str(wanted), list(sections)) if sections else "the package is empty"
+            raise ToolError(f"package {package} has no section {str(wanted)[:40]!r}", near)
         sections = {name: sections[name]}
     whose = {name: facts.foreign(package, one) for name, one in sections.items()}
     hidden = {name: found if not facts.shows_names else {} for name, found in whose.items()}
@@ -61,9 +60,7 @@ def run(input: Arguments, facts: Facts) -> Result:
 
 def _shown(package: str, name: str, section: Section, facts: Facts, hidden: dict[str, str]) -> Result:
     kind = str(section.get(".type", ""))
-    answer: dict[str, object] = {".type": kind}
-    if section.get(".anonymous"):
-        answer[".anonymous"] = True
+    answer: dict[str, object] = {".type": kind, **({".anonymous": True} if section.get(".anonymous") else {})}
     for option, value in section.items():
         if not option.startswith("."):
             if secret_options.is_secret(package, kind, option):
@@ -87,12 +84,6 @@ def _plain(option: str, value: object) -> object:
 def _names(facts: Facts) -> list[str]:
     names = facts.packages() or [name for name in _USUAL if facts.has_package(name)]
     return [name for name in names if name != _OWN]
-
-
-def _near_section(sections: Sections, wanted: str) -> str:
-    if not sections:
-        return "the package is empty"
-    return "nearest: " + _nearest(wanted, list(sections))
 
 
 def _nearest(wanted: str, names: list[str]) -> str:

@@ -41,9 +41,9 @@ def why(root, server):
 
 
 def test_a_program_of_that_name_or_a_script_that_publishes_it(root):
-    assert plugins.find(root, SERVER) == {"path": PROGRAM, "kind": "lua", "data": b"#!/bin/sh\n"}
+    assert plugins.find(root, SERVER) == (PROGRAM, b"#!/bin/sh\n")
     for name in ("oasis.ucode.tool.template", "two", "four.x", "five"):
-        assert plugins.find(root, name)["path"] == "/usr/share/rpcd/ucode/a.uc"
+        assert plugins.find(root, name)[0] == "/usr/share/rpcd/ucode/a.uc"
 
 
 @pytest.mark.parametrize("server", ["three", "get_goodbye", "message", "oasis.ucode.tool", "oasisXucode.tool"])
