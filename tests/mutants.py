@@ -103,8 +103,8 @@ OF_FAILOVER = ("tests/agent/test_failover.py",)
 OF_TEXTS = ("tests/agent/test_taint_of_settings.py", "tests/redaction/test_foreign.py")
 OF_ASKING = ("tests/agent/test_client.py",)
 OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
-BUS_TURNS = "oasis/ubus/incoming.py"
-OF_BUS_VALUES = ("tests/ubus/test_blobmsg.py",)
+BUS_CALLS = "oasis/ubus/incoming.py"
+OF_BUS_VALUES = ("tests/ubus/test_message.py",)
 OF_BUS_PEER = ("tests/ubus/test_peer_wire.py", "tests/ubus/test_peer.py")
 
 TOOLS = "oasis/tools/registry.py"
@@ -979,48 +979,48 @@ MUTANTS = (
         "is_ours = True or",
         ("tests/system/test_root.py",),
     ),
-    ("bus: levels are counted", "oasis/ubus/blobmsg.py", "if depth > DEEPEST:", "if False:", OF_BUS_VALUES),
-    ("bus: values are counted", "oasis/ubus/blobmsg.py", "if self._left < 0:", "if False:", OF_BUS_VALUES),
+    ("bus: levels are counted", "oasis/ubus/message.py", "if depth > DEEPEST:", "if False:", OF_BUS_VALUES),
+    ("bus: values are counted", "oasis/ubus/message.py", "if self._left < 0:", "if False:", OF_BUS_VALUES),
     (
         "bus: a length stays in its blob",
-        "oasis/ubus/blobmsg.py",
+        "oasis/ubus/message.py",
         "if stop < start or stop > end:",
         "if stop < start:",
         OF_BUS_VALUES,
     ),
     (
         "bus: a text is not cut by C",
-        "oasis/ubus/blobmsg.py",
+        "oasis/ubus/message.py",
         'text.replace("\\0", "\\ufffd")',
         "text",
         OF_BUS_VALUES,
     ),
     (
         "bus: the first session that is named counts",
-        "oasis/ubus/blobmsg.py",
+        "oasis/ubus/message.py",
         "found.setdefault(name, value)",
         "found[name] = value",
         OF_BUS_VALUES,
     ),
     (
         "bus: so many calls and no more",
-        BUS_TURNS,
-        "len(self._going) >= self._most",
-        "len(self._going) >= 1000",
+        BUS_CALLS,
+        "len(self._pending) >= self._most",
+        "len(self._pending) >= 1000",
         OF_BUS_PEER,
     ),
-    ("bus: so many bytes and no more", BUS_TURNS, "self._held + turn.size > ARGUMENT_BYTES", "False", OF_BUS_PEER),
-    ("bus: a reply has an end", BUS_TURNS, "if len(data) > busmessage.REPLY_BYTES:", "if False:", OF_BUS_PEER),
+    ("bus: so many bytes and no more", BUS_CALLS, "self._size_bytes + size_bytes > ARGUMENT_BYTES", "False", OF_BUS_PEER),
+    ("bus: a reply has an end", BUS_CALLS, "if len(data) > bus.REPLY_BYTES:", "if False:", OF_BUS_PEER),
     (
         "bus: a fault is not told to the caller",
-        BUS_TURNS,
+        BUS_CALLS,
         "except Exception as bug:",
         "except KeyboardInterrupt as bug:",
         OF_BUS_PEER,
     ),
     (
         "bus: a write has an end",
-        "oasis/ubus/connection.py",
+        "oasis/ubus/peer.py",
         "if not poll.poll(_STUCK_S * 1000):",
         "if not poll.poll():",
         OF_BUS_PEER,

@@ -26,7 +26,7 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
               net     talks to others, so they get the arguments
     timeout_s 60 without a word; 0: it ends by itself, as what waits for the owner does, and runs in the caller's thread
     operator  acts for the run (operator.py): `facts`, `change`, `act`, `taint`
-    watch     `left_s(most)`, `is_cancelled()`, `progress(text, done, total)` (watch.py)
+    watch     `left_s(most)`, `is_cancelled()`, `progress(text, done, total)` (router.py)
     result    a dict that JSON can hold, bounded by the source; these keys of it are for us and do not go on:
               "is_error": True    what the dict tells is a failure
               "user_only": text   for the owner alone: shown in the run, never to a model and never stored

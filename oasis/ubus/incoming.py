@@ -10,14 +10,14 @@ from __future__ import annotations
 import threading
 
 from oasis.errors import ToolError
-from oasis.ubus import message as busmessage
-from oasis.ubus.blobmsg import attribute, decode, encode
+from oasis.ubus import message as bus
+from oasis.ubus.message import attribute, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from oasis.ubus.connection import Link
+    from oasis.ubus.peer import Link
 
 # Of all calls together: one of the largest that ubusd takes, or two dozen uploads of a page. As values of Python they
 # may take six times as much.
@@ -40,113 +40,116 @@ class Call:
         self.client = client
 
 
-class Turn:
-    """A call and the way back to its caller."""
+class Pending:
+    """A call that waits for its answer, with its arguments as they came, and the way back to its caller."""
 
-    __slots__ = ("_link", "_ours", "_sequence", "call", "is_answered", "size", "wants_reply")
-
-    def __init__(self, call: Call, link: Link, sequence: int, number: int) -> None:
+    def __init__(self, call: Call, data: bytes, link: Link, sequence: int, number: int, wants_reply: bool) -> None:
         self.call = call
-        self.size = 0
-        self.is_answered = False
-        self.wants_reply = True
+        self.data = data
         self._link = link
         self._sequence = sequence
-        self._ours = busmessage.number(busmessage.OF_OBJECT, number)
+        self._ours = bus.number(bus.OF_OBJECT, number)
+        self._wants_reply = wants_reply
+        self._claim = threading.Lock()
+
+    def claim(self) -> bool:
+        """Return whether it is the asker's to answer: the first who asks does it."""
+        return self._claim.acquire(blocking=False)
+
+    def decoded(self) -> Call:
+        """Return the call with its arguments.
+
+        Raises: ToolError.
+        """
+        call = self.call
+        return Call(call.object, call.method, decode(self.data), call.user, call.group, call.client)
 
     def reply(self, values: Mapping[str, object]) -> None:
         """Send data and a status of success; data that the bus does not take become an error."""
         what = "the reply of %s %s" % (self.call.object, self.call.method)
         try:
             data = encode(values)
-            if len(data) > busmessage.REPLY_BYTES:
-                hint = "ask for less: at most %d bytes go over the bus" % busmessage.REPLY_BYTES
+            if len(data) > bus.REPLY_BYTES:
+                hint = "ask for less: at most %d bytes go over the bus" % bus.REPLY_BYTES
                 data = encode(error("too_large", "%s has %d bytes" % (what, len(data)), hint))
         except ToolError as refused:
             data = encode(error("tool", "%s: %s" % (what, refused.message), refused.hint))
-        words = self._ours + attribute(busmessage.OF_DATA, data)
-        self.end(0, busmessage.message(busmessage.DATA, self._sequence, self.call.client, words))
+        words = self._ours + attribute(bus.OF_DATA, data)
+        self.end(0, bus.message(bus.DATA, self._sequence, self.call.client, words))
 
     def end(self, status: int, before: bytes = b"") -> None:
         """Send a status, and the message before it in the same write."""
-        if not self.wants_reply:
-            return
-        words = busmessage.number(busmessage.OF_STATUS, status) + self._ours
-        self._link.send(before + busmessage.message(busmessage.STATUS, self._sequence, self.call.client, words))
+        if self._wants_reply:
+            words = bus.number(bus.OF_STATUS, status) + self._ours
+            self._link.send(before + bus.message(bus.STATUS, self._sequence, self.call.client, words))
 
 
-class Turns:
+class Calls:
     """The calls that are being answered. `answer(call)` returns the reply; what it raises is a fault of ours."""
 
-    def __init__(self, answer: Callable[[Call], Mapping[str, object]], tell: Callable[[str], None], most: int) -> None:
+    def __init__(self, answer: Callable[[Call], Mapping[str, object]], log: Callable[[str], None], most: int) -> None:
         self._answer = answer
-        self._tell = tell
+        self._log = log
         self._most = most
-        self._going: set[Turn] = set()
-        self._held = 0
+        self._pending: set[Pending] = set()
+        self._size_bytes = 0
         self._is_ending = False
         self._changed = threading.Condition(threading.Lock())
 
-    def begin(self, turn: Turn, data: bytes) -> None:
-        """Have a call with these arguments answered, now or never."""
-        turn.size = len(data)
+    def begin(self, pending: Pending) -> None:
+        """Have a call answered, now or never."""
+        size_bytes = len(pending.data)
         with self._changed:
-            is_full = len(self._going) >= self._most or self._held + turn.size > ARGUMENT_BYTES
+            is_full = len(self._pending) >= self._most or self._size_bytes + size_bytes > ARGUMENT_BYTES
             is_ending = self._is_ending
             if not is_full and not is_ending:
-                self._going.add(turn)
-                self._held += turn.size
+                self._pending.add(pending)
+                self._size_bytes += size_bytes
         if is_ending:
-            turn.reply(_stopping())
+            pending.reply(_STOPPING)
         elif is_full:
-            turn.reply(_busy())
+            pending.reply(_BUSY)
         else:
             try:
-                threading.Thread(target=self._work, args=(turn, data), name="call", daemon=True).start()
+                threading.Thread(target=self._work, args=(pending,), name="call", daemon=True).start()
             except RuntimeError:  # no memory for a thread
-                self._forget(turn)
-                turn.reply(_busy())
+                self._forget(pending)
+                pending.reply(_BUSY)
 
-    def _work(self, turn: Turn, data: bytes) -> None:
+    def _work(self, pending: Pending) -> None:
         try:
-            reply, status = self._answered(turn.call, data)
-            if not self._is_claimed(turn):
-                turn.end(status) if reply is None else turn.reply(reply)
+            reply, status = self._answered(pending)
+            if pending.claim():
+                pending.end(status) if reply is None else pending.reply(reply)
         finally:
-            self._forget(turn)
+            self._forget(pending)
 
-    def _answered(self, call: Call, data: bytes) -> tuple[Mapping[str, object] | None, int]:
+    def _answered(self, pending: Pending) -> tuple[Mapping[str, object] | None, int]:
         try:
-            call.arguments = decode(data)
+            call = pending.decoded()
         except ToolError:
-            return None, busmessage.INVALID_ARGUMENT
+            return None, bus.INVALID_ARGUMENT
         try:
             return self._answer(call), 0
         except Exception as bug:
-            self._tell("%s %s failed: %s" % (call.object, call.method, place(bug)))
-            return None, busmessage.UNKNOWN_ERROR
+            self._log("%s %s failed: %s" % (call.object, call.method, place(bug)))
+            return None, bus.UNKNOWN_ERROR
 
-    def _is_claimed(self, turn: Turn) -> bool:
-        """Return whether somebody else answers; the first who asks does it."""
+    def _forget(self, pending: Pending) -> None:
         with self._changed:
-            was, turn.is_answered = turn.is_answered, True
-            return was
-
-    def _forget(self, turn: Turn) -> None:
-        with self._changed:
-            self._going.discard(turn)
-            self._held -= turn.size
+            self._pending.discard(pending)
+            self._size_bytes -= len(pending.data)
             self._changed.notify_all()
 
     def end(self, timeout_s: float) -> None:
         """Wait for running answers; later calls, and callers that wait longer than this, get the error that we stop."""
         with self._changed:
             self._is_ending = True
-            self._changed.wait_for(lambda: not self._going, timeout_s)
-            rest = list(self._going)
-        for turn in rest:
-            if not self._is_claimed(turn):
-                turn.reply(_stopping())
+            self._changed.wait_for(lambda: not self._pending, timeout_s)
+            rest = list(self._pending)
+        for pending in rest:
+            if pending.claim():
+                pending.reply(_STOPPING)
 
 
 def error(code: str, message: str, hint: str) -> dict[str, object]:
@@ -154,12 +157,8 @@ def error(code: str, message: str, hint: str) -> dict[str, object]:
     return {"error": {"code": code, "message": message, "hint": hint}}
 
 
-def _busy() -> dict[str, object]:
-    return error("busy", "too many calls are being answered", "try again in a moment")
-
-
-def _stopping() -> dict[str, object]:
-    return error("stopping", "oasis stops", "try again when it runs: service oasis status")
+_BUSY = error("busy", "too many calls are being answered", "try again in a moment")
+_STOPPING = error("stopping", "oasis stops", "try again when it runs: service oasis status")
 
 
 def place(bug: BaseException) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import _socket
 
 from oasis.core import jsonl
-from oasis.errors import SchemaError, ToolError
+from oasis.errors import OasisError, SchemaError, ToolError
 from oasis.ubus import message
-from oasis.ubus.blobmsg import attributes, decode, encode
+from oasis.ubus.message import NO_DATA, attributes, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # The argument that is a secret: who has it is its owner.
 SESSION = "ubus_rpc_session"
 _TIMEOUT_S = 10
-NOT_FOUND, NO_DATA, _TIMED_OUT = 4, 5, 7
 _NAME, _OLD_NAME = "/ubus/ubus.sock", "/ubus.sock"
 _WORDS = {
     1: "invalid command",
@@ -78,7 +77,7 @@ class Ubus:
         except Failed as error:
             raise _failure(name, method, error.status)
         except TimeoutError:
-            raise _failure(name, method, _TIMED_OUT)
+            raise _failure(name, method, message.TIMED_OUT)
         except OSError as error:
             raise ToolError("ubus call %s %s: %s" % (name, method, error.strerror or error))
         finally:
@@ -109,28 +108,20 @@ def opener(path: str) -> Callable[[float], _socket.socket]:
     old = path[: -len(_NAME)] + _OLD_NAME if path.endswith(_NAME) else ""
 
     def connect(timeout_s: float) -> _socket.socket:
-        try:
-            return _opened(path, timeout_s)
-        except OSError:
+        error = OSError()
+        for place in (path, old):
+            # What `socket` would do, without what that imports; it closes itself on exec as well.
+            connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+            connection.settimeout(timeout_s)
             try:
-                return _opened(old, timeout_s)
-            except OSError:
-                pass  # where it should be is the place to tell of
-            raise
+                connection.connect(place)
+                return connection
+            except OSError as fault:
+                connection.close()
+                error = fault if place == path else error  # where it should be is the place to tell of
+        raise error
 
     return connect
-
-
-def _opened(path: str, timeout_s: float) -> _socket.socket:
-    # What `socket` would do, without what that imports; it closes itself on exec as well.
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    connection.settimeout(timeout_s)
-    try:
-        connection.connect(path)
-    except OSError:
-        connection.close()
-        raise
-    return connection
 
 
 class Failed(ToolError):
@@ -162,7 +153,7 @@ def look_up(connection: _socket.socket, name: str) -> int:
     """
     found = _ask(connection, message.LOOKUP, 1, 0, message.text(message.OF_PATH, name))
     if message.OF_OBJECT not in found:
-        raise Failed(message.NO_DATA)
+        raise Failed(NO_DATA)
     return message.number_of(found[message.OF_OBJECT])
 
 
@@ -185,3 +176,76 @@ def _ask(connection: _socket.socket, kind: int, sequence: int, peer: int, conten
 
 def _failure(name: str, method: str, status: int) -> ToolError:
     return Failed(status, "ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))
+
+
+# -- who has a name on the bus, in words; asked when one of our names is taken -----------------------------------------
+#
+# ubusd tells nobody which client an object belongs to, but it shows root every message (its monitor). So a call of a
+# method that no object has is sent over a connection of its own, and the monitor shows where it went. Whether that is
+# rpcd, which serves its plugins, is found by doing the same with an object that only rpcd has.
+# Source: ubus's ubusd_monitor.c.
+
+_MONITOR, _MONITORED = 3, 11  # the monitor's object, and its messages
+_CLIENT, _PEER, _SENT, _SEQUENCE, _TYPE = range(5)  # attributes of these
+_METHOD = "oasis.whose"
+# On a busy bus this many messages may come before ours.
+_MESSAGES = 1000
+_WAIT_S = 1.0
+
+
+def owner(connect: Callable[[float], _socket.socket], name: str) -> str:
+    """Return who has the object `name`, for people; "" when nobody has one that we may see."""
+    try:
+        number = _number(connect, name)
+    except OasisError:
+        return ""
+    except OSError as error:
+        return "unknown: %s" % (error.strerror or error)
+    try:
+        client = _client(connect, number)
+    except (OasisError, OSError):
+        return "another program (object %08x)" % number
+    try:
+        is_rpcd = client == _client(connect, _number(connect, "session"))
+    except (OasisError, OSError):
+        is_rpcd = False
+    if is_rpcd:
+        return "a plugin of rpcd (look into /usr/libexec/rpcd and /usr/share/rpcd/ucode)"
+    return "another program (client %08x)" % client
+
+
+def _number(connect: Callable[[float], _socket.socket], name: str) -> int:
+    """Return the number of an object.
+
+    Raises: ToolError when there is none, OSError.
+    """
+    connection = connect(_WAIT_S)
+    try:
+        message.receive(connection)
+        return look_up(connection, name)
+    finally:
+        connection.close()
+
+
+def _client(connect: Callable[[float], _socket.socket], number: int) -> int:
+    """Return the number of the client that a call of an object goes to.
+
+    Raises: ToolError when the monitor does not tell, OSError.
+    """
+    connection = connect(_WAIT_S)
+    try:
+        _, _, ours, _ = message.receive(connection)
+        for sequence, to, method in ((1, _MONITOR, "add"), (2, number, _METHOD)):
+            words = message.invocation(to, method, b"")
+            connection.sendall(message.message(message.INVOKE, sequence, to, words))
+        wanted = {_PEER: ours, _SEQUENCE: 2, _TYPE: message.INVOKE, _SENT: 1}
+        for _ in range(_MESSAGES):
+            kind, sequence, _, content = message.receive(connection)
+            said = {key: message.number_of(value) for key, value in attributes(content).items() if key <= _TYPE}
+            if kind == _MONITORED and all(said.get(key) == value for key, value in wanted.items()):
+                return said.get(_CLIENT, 0)
+            if kind == message.STATUS and sequence == 1 and said.get(message.OF_STATUS):
+                break  # only root may look
+        raise Failed(NO_DATA)
+    finally:
+        connection.close()

@@ -1,50 +1,56 @@
-"""Our objects on the bus: published, called, notified from, and put there again whenever ubusd comes back.
+"""Our objects on the bus: published, called, and put there again whenever ubusd comes back.
 
 One thread lives with the connection and only reads, so that ubusd never drops a call for want of room; calls are
 answered elsewhere (incoming.py). Unknown objects and methods, and calls without data, get the statuses of libubus.
 Which methods there are, and what their kinds of arguments are called, is up to the caller; roles are not known here.
-Source: ubus's ubusd_proto.c, ubusd_obj.c and libubus-obj.c; the recorded bytes of a publishing client.
+Source: ubus's ubusd_proto.c, ubusd_obj.c, ubusd_event.c and libubus-obj.c; the recorded bytes of a publishing client.
 """
 
 from __future__ import annotations
 
+import _socket
 import threading
 import time
 
 from oasis.errors import OasisError, ToolError
 from oasis.ubus import message
-from oasis.ubus.blobmsg import attribute, attributes, named
-from oasis.ubus.connection import Link
+from oasis.ubus.message import INT32, TABLE, attribute, attributes, decode, encode, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import _socket
     from collections.abc import Callable, Mapping
 
-    from oasis.ubus.incoming import Call, Turns
-    from oasis.ubus.watch import Watches
+    from oasis.ubus.incoming import Call, Calls
 
     Objects = dict[str, dict[str, dict[str, str]]]
-    OnEvent = Callable[[str, dict[str, object]], None]
+    Done = Callable[[int, list[dict[int, bytes]]], None]
 
-# What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it. The numbers are
-# those of blobmsg.py, which an idle daemon does without, and a call as well needs incoming.py.
-KINDS = {"text": 3, "int": 5, "bool": 7, "list": 1, "table": 2, "number": 8}
-_TABLE, _NUMBER = 2, 5
+# What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it.
+KINDS = {
+    "text": message.STRING, "int": INT32, "bool": message.INT8, "list": message.ARRAY, "table": TABLE,
+    "number": message.DOUBLE,
+}  # fmt: skip
 _CONNECT_S = 1.0
 # procd starts ubusd again at once; a host without one costs a look in half a minute.
 _FIRST_S, _LONGEST_S = 0.1, 30.0
 # `stop` takes at most these together, and procd waits for 5 s.
 _ANSWERS_S, _FLUSH_S, _JOIN_S = 0.8, 0.4, 0.4
+# ubusd always reads, and drops what its clients do not take: when it does not, it is stopped or gone.
+_STUCK_S = 3.0
+_WAIT = _socket.MSG_DONTWAIT
+# A lookup of everything is the most that is asked for; a router has some hundred objects.
+_ANSWERS = 1024
+_EVENTS = 1  # ubusd's own object that sends events
+_REMOVED = "ubus.object.remove"
 
 
 class Peer:
     """The daemon on the bus.
 
-    connect(timeout_s) -> socket      opens the bus (see ubus.opener)
+    connect(timeout_s) -> socket      opens the bus (see outgoing.opener)
     objects                           {object: {method: {argument: kind}}}, a kind of KINDS
     answer(call) -> dict              in a thread of the peer's own; may block; what it raises is a fault (status 9)
-    tell(text)                        one line for the log
+    log(text)                         one line for the log
     """
 
     def __init__(
@@ -52,24 +58,22 @@ class Peer:
         connect: Callable[[float], _socket.socket],
         objects: Objects,
         answer: Callable[[Call], Mapping[str, object]],
-        tell: Callable[[str], None],
+        log: Callable[[str], None],
         waiters: int = 16,
     ) -> None:
         self._connect = connect
         self._objects = objects
-        self._tell = tell
+        self._log = log
         self._answer = answer
         self._waiters = waiters
-        self._turns: Turns | None = None
+        self._calls: Calls | None = None
         self._taken: dict[str, str] = {}
+        # Of the connection: our objects by their numbers, the one that events come to, whether a fault was logged.
         self._names: dict[int, str] = {}
-        self._numbers: dict[str, int] = {}
-        self._watched: set[int] = set()
-        self._watches: Watches | None = None
-        self._is_waiting = False
+        self._listener = 0
+        self._has_fault = False
         self._reason = "not connected yet"
-        self._is_told = True
-        self._changing = threading.Lock()
+        self._is_logged = True
         self._stopped = threading.Event()
         self._link: Link | None = None
         self._thread = threading.Thread(target=self._live, name="bus", daemon=True)
@@ -83,8 +87,8 @@ class Peer:
         self._stopped.set()
         link = self._link
         if link is not None:
-            if self._turns is not None:
-                self._turns.end(_ANSWERS_S)
+            if self._calls is not None:
+                self._calls.end(_ANSWERS_S)
             link.flush(_FLUSH_S)
             link.end()
         if self._thread.is_alive():
@@ -98,39 +102,6 @@ class Peer:
         """Return why we are not on the bus, "" while we are."""
         return self._reason
 
-    def notify(self, name: str, event: str, data: dict[str, object]) -> None:
-        """Tell the subscribers of an object of ours an event; nothing is sent when there are none.
-
-        Raises: ToolError for data that the bus does not take.
-        """
-        link, number = self._link, self._numbers.get(name)
-        if link is None or number is None or number not in self._watched:
-            return
-        from oasis.ubus.blobmsg import encode
-
-        words = message.invocation(number, event, encode(data)) + attribute(message.OF_NO_REPLY, b"\1")
-        most = message.REPLY_BYTES
-        if len(words) > most:
-            raise ToolError("the event %s of %s has %d bytes" % (event, name, len(words)), "at most %d go" % most)
-        link.send(message.message(message.NOTIFY, 0, number, words))
-
-    def subscribe(self, name: str, on_event: OnEvent) -> None:
-        """Have `on_event(event, data)` called for each notification of another's object, whenever that is there."""
-        self._want(name, True, on_event)
-
-    def listen(self, pattern: str, on_event: OnEvent) -> None:
-        """Have `on_event(event, data)` called for each event of this name; a `*` at its end stands for any end."""
-        self._want(pattern, False, on_event)
-
-    def _want(self, name: str, is_object: bool, on_event: OnEvent) -> None:
-        from oasis.ubus.watch import Watches, Wish
-
-        with self._changing:
-            if self._watches is None:
-                self._watches = Watches()
-                self._watches.begin(self._link)
-        self._watches.add(Wish(name, is_object, on_event))
-
     def _live(self) -> None:
         wait_s = _FIRST_S
         while not self._stopped.is_set():
@@ -140,9 +111,9 @@ class Peer:
                 return
             if time.monotonic() - began_s > _LONGEST_S:
                 wait_s = _FIRST_S
-            if self._is_told:
-                self._tell("not on the bus: %s; trying again" % reason)
-            self._reason, self._is_told = reason, False
+            if self._is_logged:
+                self._log("not on the bus: %s; trying again" % reason)
+            self._reason, self._is_logged = reason, False
             self._stopped.wait(wait_s)
             wait_s = min(wait_s * 2, _LONGEST_S)
 
@@ -154,15 +125,16 @@ class Peer:
                 self._link = link
                 if self._stopped.is_set():  # then `stop` may have seen no connection that it could end
                     return "stopped"
-                self._begin(link)
+                self._taken = {}
+                for name in self._objects:
+                    self._publish(link, name)
+                link.ask_nothing(self._published)
                 while link.is_open:
                     self._take(link, *link.receive())
                 return "it does not read what we say"
             finally:
                 self._link = None
-                self._names, self._numbers, self._watched = {}, {}, set()
-                if self._watches is not None:
-                    self._watches.begin(None)
+                self._names, self._listener, self._has_fault = {}, 0, False
                 link.close()
         except OasisError as error:
             return error.message
@@ -173,21 +145,13 @@ class Peer:
 
             return place(bug)
 
-    def _begin(self, link: Link) -> None:
-        self._taken = {}
-        if self._watches is not None:
-            self._watches.begin(link)
-        for name in self._objects:
-            self._publish(link, name)
-        link.ask_nothing(self._published)
-
     def _publish(self, link: Link, name: str) -> None:
         def done(status: int, data: list[dict[int, bytes]]) -> None:
             number = message.number_of(data[0].get(message.OF_OBJECT, b"")) if data else 0
             if number and not status:
-                self._names[number], self._numbers[name] = name, number
+                self._names[number] = name
                 if self._taken.pop(name, ""):
-                    self._tell("%s is on the bus now" % name)
+                    self._log("%s is on the bus now" % name)
             else:
                 self._taken.setdefault(name, "another program")
 
@@ -196,86 +160,181 @@ class Peer:
 
     def _published(self) -> None:
         """Every object is on the bus or refused."""
-        if not self._is_told:
-            self._tell("on the bus again")
-        self._reason, self._is_told = "", True
-        if self._taken:
-            threading.Thread(target=self._explain, args=(self._taken,), name="taken", daemon=True).start()
+        if not self._is_logged:
+            self._log("on the bus again")
+        self._reason, self._is_logged = "", True
+        if self._taken and self._link is not None:
+            arguments = self._link, self._taken
+            threading.Thread(target=self._explain, args=arguments, name="taken", daemon=True).start()
 
-    def _explain(self, taken: dict[str, str]) -> None:
-        """Find out and tell who has the names that we did not get, and take them as soon as they are free."""
-        from oasis.ubus.object_owner import owner
+    def _explain(self, link: Link, taken: dict[str, str]) -> None:
+        """Find out and log who has the names that we did not get, and take them as soon as they are free."""
+        from oasis.ubus.outgoing import owner
 
-        if not self._is_waiting:
-            self._is_waiting = True
-            self.listen("ubus.object.remove", self._freed)
+        link.ask(message.ADD_OBJECT, 0, b"", lambda status, data: self._listen(link, data))
         for name in sorted(taken):
             who = owner(self._connect, name)
             taken[name] = who or "ubusd, which does not let this user have it (see /usr/share/acl.d)"
-            self._tell("%s is taken on the bus by %s" % (name, taken[name]))
-            if not who:
-                self._freed("", {"path": name})  # perhaps it was given up before we listened
+            self._log("%s is taken on the bus by %s" % (name, taken[name]))
+            if not who and name in self._taken:
+                self._publish(link, name)  # perhaps it was given up before we listened
 
-    def _freed(self, event: str, data: dict[str, object]) -> None:
-        name, link = data.get("path"), self._link
-        if isinstance(name, str) and name in self._taken and link is not None:
-            self._publish(link, name)
+    def _listen(self, link: Link, data: list[dict[int, bytes]]) -> None:
+        """Have ubusd call an object of ours without a name for each object that is removed."""
+        self._listener = message.number_of(data[0].get(message.OF_OBJECT, b"")) if data else 0
+        if self._listener:
+            # The bus has no numbers without a sign; ubusd takes the same 32 bits for one.
+            number = self._listener - (self._listener >> 31 << 32)
+            words = message.invocation(_EVENTS, "register", encode({"object": number, "pattern": _REMOVED}))
+            link.ask(message.INVOKE, _EVENTS, words, lambda status, data: None)
 
     def _take(self, link: Link, kind: int, sequence: int, client: int, content: bytes) -> None:
         """Do what a message asks for; what cannot be read, and types that are not for us, are passed over."""
         try:
             words = attributes(content)
-            number = message.number_of(words.get(message.OF_OBJECT, b""))
             if kind in (message.STATUS, message.DATA):
                 link.answered(kind, sequence, words)
             elif kind == message.INVOKE:
-                self._invoked(link, sequence, client, number, words)
-            elif kind == message.NOTIFY and words.get(message.OF_ACTIVE, b"\0")[:1] > b"\0":
-                self._watched.add(number)
-            elif kind == message.NOTIFY:
-                self._watched.discard(number)
-            elif kind == message.UNSUBSCRIBE and self._watches is not None:
-                self._watches.lost(number)
+                self._invoked(link, sequence, client, words)
         except Exception as bug:  # nothing that comes may end the thread that reads
-            if not link.is_puzzled:
+            if not self._has_fault:
                 from oasis.ubus.incoming import place
 
-                link.is_puzzled = True
-                self._tell("a message of the bus is passed over: %s" % place(bug))
+                self._has_fault = True
+                self._log("a message of the bus is passed over: %s" % place(bug))
 
-    def _invoked(self, link: Link, sequence: int, client: int, number: int, words: dict[int, bytes]) -> None:
-        from oasis.ubus.incoming import Call, Turn
+    def _invoked(self, link: Link, sequence: int, client: int, words: dict[int, bytes]) -> None:
+        from oasis.ubus.incoming import Call, Calls, Pending
 
+        number = message.number_of(words.get(message.OF_OBJECT, b""))
         name = self._names.get(number, "")
         method, user, group = [
             message.text_of(words.get(kind, b"")) for kind in (message.OF_METHOD, message.OF_USER, message.OF_GROUP)
         ]
-        turn = Turn(Call(name, method, {}, user, group, client), link, sequence, number)
-        turn.wants_reply = words.get(message.OF_NO_REPLY, b"\0")[:1] == b"\0"
+        wants_reply = words.get(message.OF_NO_REPLY, b"\0")[:1] == b"\0"
         data = words.get(message.OF_DATA)
-        if not name:
-            is_ours = self._watches is not None and self._watches.told(number, words)
-            turn.end(0 if is_ours else message.NOT_FOUND)
+        pending = Pending(Call(name, method, {}, user, group, client), data or b"", link, sequence, number, wants_reply)
+        if number and number == self._listener:
+            path = decode(data or b"").get("path")
+            if isinstance(path, str) and path in self._taken:
+                self._publish(link, path)
+            pending.end(0)
+        elif not name:
+            pending.end(message.NOT_FOUND)
         elif method not in self._objects[name]:
-            turn.end(message.NO_METHOD)
+            pending.end(message.NO_METHOD)
         elif data is None:
-            turn.end(message.INVALID_ARGUMENT)
+            pending.end(message.INVALID_ARGUMENT)
         else:
-            from oasis.ubus.incoming import Turns
-
-            if self._turns is None:
-                self._turns = Turns(self._answer, self._tell, self._waiters)
+            if self._calls is None:
+                self._calls = Calls(self._answer, self._log, self._waiters)
                 if self._stopped.is_set():
-                    self._turns.end(0)
-            self._turns.begin(turn, data)
+                    self._calls.end(0)
+            self._calls.begin(pending)
 
 
 def signature(methods: dict[str, dict[str, str]]) -> bytes:
     """Return what is published of an object's methods: a table of numbers for each, the types of its arguments."""
-    return b"".join([named(_TABLE, method.encode() + b"\0", _types(words)) for method, words in methods.items()])
+    found = b""
+    for method, words in methods.items():
+        kinds = [named(INT32, key.encode() + b"\0", KINDS[kind].to_bytes(4, "big")) for key, kind in words.items()]
+        found += named(TABLE, method.encode() + b"\0", b"".join(kinds))
+    return found
 
 
-def _types(words: dict[str, str]) -> bytes:
-    return b"".join(
-        [named(_NUMBER, name.encode() + b"\0", KINDS[kind].to_bytes(4, "big")) for name, kind in words.items()]
-    )
+class Link:
+    """A connection that said hello. `is_open` turns false once and for ever.
+
+    The thread that reads calls `receive` and hands every status and data to `answered`; everything else may come from
+    any thread. A write never waits longer than ubusd takes to read, or the connection is given up: half a message
+    cannot be taken back. Knows nothing of objects and methods.
+    """
+
+    def __init__(self, connection: _socket.socket) -> None:
+        try:
+            if message.receive(connection)[0] != message.HELLO:
+                raise ToolError("the bus did not say hello")
+        except (OSError, ToolError):
+            connection.close()
+            raise
+        connection.settimeout(None)  # a read waits for ever, and costs nothing
+        self._connection = connection
+        self._sending = threading.Lock()
+        self._asking = threading.Lock()
+        self._number = 0
+        self._asked: dict[int, tuple[Done, list[dict[int, bytes]]]] = {}
+        self.is_open = True
+
+    def receive(self) -> tuple[int, int, int, bytes]:
+        """Return type, number, peer and attributes of the next message.
+
+        Raises: ToolError and OSError at its end.
+        """
+        return message.receive(self._connection)
+
+    def send(self, data: bytes) -> None:
+        """Send whole messages; what cannot be sent ends the connection, and is lost."""
+        with self._sending:
+            rest = memoryview(data)
+            while rest and self.is_open:
+                try:
+                    rest = rest[self._connection.send(rest, _WAIT) :]
+                except BlockingIOError:
+                    import select  # only a bus that is slow needs it
+
+                    poll = select.poll()
+                    poll.register(self._connection.fileno(), select.POLLOUT)
+                    if not poll.poll(_STUCK_S * 1000):
+                        self.end()
+                except OSError:
+                    self.end()
+
+    def ask(self, kind: int, peer: int, content: bytes, done: Done) -> None:
+        """Send a request; `done(status, data)` is called in the thread that reads, never when the connection ends."""
+        with self._asking:
+            while True:
+                self._number = self._number % 0xFFFF + 1
+                if self._number not in self._asked:
+                    break
+            self._asked[self._number] = done, []
+            sequence = self._number
+        self.send(message.message(kind, sequence, peer, content))
+
+    def answered(self, kind: int, sequence: int, words: dict[int, bytes]) -> None:
+        """Take a status or data; what belongs to no request of ours is passed over."""
+        with self._asking:
+            found = self._asked.get(sequence)
+            if found is None:
+                return
+            done, data = found
+            if kind == message.DATA:
+                if len(data) < _ANSWERS:
+                    data.append(words)
+                return
+            del self._asked[sequence]
+        done(message.number_of(words.get(message.OF_STATUS, b"")), data)
+
+    def ask_nothing(self, done: Callable[[], None]) -> None:
+        """Have `done` called when the bus has done all that it was asked before: an object of no name is looked up."""
+        self.ask(message.LOOKUP, 0, message.text(message.OF_PATH, ""), lambda status, data: done())
+
+    def flush(self, timeout_s: float) -> None:
+        """Wait until the bus has read what was sent: it forgets what it did not read when a connection ends."""
+        if self.is_open:
+            is_read = threading.Event()
+            self.ask_nothing(is_read.set)
+            is_read.wait(timeout_s)
+
+    def end(self) -> None:
+        """Wake the thread that reads; it closes."""
+        self.is_open = False
+        try:
+            self._connection.shutdown(_socket.SHUT_RDWR)
+        except OSError:
+            pass  # the other side was quicker
+
+    def close(self) -> None:
+        """Free the connection; for the thread that reads from it, at the end."""
+        self.end()
+        with self._sending:
+            self._connection.close()

@@ -99,7 +99,7 @@ def _set(package: Package, section: Section | None, record: Record) -> Record | 
     else:
         is_changed = section.retype(value)
     if command == ADD and option is None:
-        section.anonymous = True
+        section.rename(name, True)
     return record if is_changed else None
 
 

@@ -100,11 +100,13 @@ class Section:
 
     __slots__ = ("anonymous", "name", "options", "type")
 
-    def __init__(self, type: str, name: str, anonymous: bool) -> None:
+    def __init__(
+        self, type: str, name: str, anonymous: bool, options: dict[str, str | list[str]] | None = None
+    ) -> None:
         self.type = type
         self.name = name
         self.anonymous = anonymous
-        self.options: dict[str, str | list[str]] = {}
+        self.options = options or {}
 
     def append(self, name: str, item: str) -> None:
         """Add an item to a list; an option becomes a list where it stands."""
@@ -122,6 +124,11 @@ class Section:
         self.anonymous = self.anonymous and len(self.type) == len(type)
         self.type = type
         return True
+
+    def rename(self, name: str, is_anonymous: bool = False) -> None:
+        """Give the section a name."""
+        self.name = name
+        self.anonymous = is_anonymous
 
     def rename_option(self, old: str, new: str) -> None:
         """Rename an option where it stands; a name borne twice stays twice, as in libuci."""
@@ -155,10 +162,9 @@ class Package:
         """Return a package that can be changed without changing this one; records of changes are not copied."""
         sections = []
         for section in self.sections:
-            new = Section(section.type, section.name, section.anonymous)
             values = section.options.items()
-            new.options = {key: list(value) if isinstance(value, list) else value for key, value in values}
-            sections.append(new)
+            options = {key: list(value) if isinstance(value, list) else value for key, value in values}
+            sections.append(Section(section.type, section.name, section.anonymous, options))
         return Package(self.name, sections, self.created)
 
     def find(self, name: str) -> Section | None:
@@ -183,8 +189,7 @@ class Package:
 
     def rename(self, section: Section, name: str) -> None:
         """Give a section a name; it is no longer anonymous."""
-        section.name = name
-        section.anonymous = False
+        section.rename(name)
         self._by_name = None
 
     def move(self, section: Section, position: int) -> bool:

@@ -53,17 +53,18 @@ class Importer:
         """Read a text held as Latin-1, so that positions are bytes; lines of no usual form are read exactly."""
         import re  # with the first larger file: an idle daemon reads none
 
-        usual, position, is_ascii = re.compile(_USUAL, re.ASCII), 0, text.isascii()
+        usual, is_ascii = re.compile(_USUAL, re.ASCII), text.isascii()
+        line = position = 0
         while position < len(text):
             found = usual.match(text, position)
             if found is not None and self._take(found, is_ascii):
-                lines.line += text.count("\n", position, found.end())
+                line += text.count("\n", position, found.end())
                 position = found.end()
                 continue
-            lines.stream.seek(position)
+            lines.go_to(position, line)
             if lines.read_line():
                 self._read_line(lines)
-            position = len(text) if lines.at_end else lines.stream.tell()
+            line, position = lines.line, len(text) if lines.at_end else lines.stream.tell()
 
     def _take(self, found: re.Match[str], is_ascii: bool) -> bool:
         """Do what a usual line says; tell whether that is certain."""
@@ -209,6 +210,11 @@ class LineBuffer:
         self.filled = 0
         self.position = 0
         self._size = _FIRST_SIZE
+
+    def go_to(self, position: int, line: int) -> None:
+        """Go on at another place of the stream, behind so many lines."""
+        self.stream.seek(position)
+        self.line = line
 
     def read_line(self) -> bool:
         """Read the next line to the buffer's start; tell whether it has anything in it."""

@@ -11,7 +11,7 @@ from oasis.errors import OasisError, UciError
 from oasis.uci import edit, model
 from oasis.uci import package as names
 from oasis.uci.file_backend import NO_PACKAGE, staged, unexpected
-from oasis.uci.package import Package, Record, Refused, changes_text, decode, encode, quote
+from oasis.uci.package import Package, Record, Refused, Section, changes_text, decode, encode, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,10 +103,9 @@ class ProgramBackend:
             raise error.about(name, NO_PACKAGE) if error.status == names.NOT_FOUND else error
         if len(plain.sections) != len(package.sections):
             raise UciError(f"{name}: changed while it was read", "try again")
-        for section, other in zip(package.sections, plain.sections):  # noqa: B905 (compared above)
-            section.anonymous = other.anonymous
-        package.created = _BEYOND
-        return package
+        pairs = zip(package.sections, plain.sections)  # noqa: B905 (compared above)
+        sections = [Section(one.type, one.name, other.anonymous, one.options) for one, other in pairs]
+        return Package(name, sections, _BEYOND)
 
     def _export(self, name: str) -> Package:
         return model.parse(self._run(["export", name]), name)

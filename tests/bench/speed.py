@@ -14,7 +14,8 @@ from oasis.change.diff.pairing import Pairing
 from oasis.change.parse.uci_commands import parse
 from oasis.ubus.outgoing import Ubus
 from oasis.uci import model
-from oasis.uci.cursor import Cursor, open_cursor
+from oasis.uci.cursor import open_cursor
+from oasis.uci.program_backend import ProgramBackend
 from tests.bench.measure import BARE, seconds
 from tests.change.kit import Kit
 from tests.oasisd import Daemon, copy_root, start_daemon
@@ -206,7 +207,7 @@ class CountingKit(Kit):
 class ProgramKit(CountingKit):
     """One that writes with the program `uci`."""
 
-    def cursor(self) -> Cursor:
+    def cursor(self) -> ProgramBackend:
         return open_cursor(self.root.confdir, self.root.run_folder + "/uci", "program", self._uci, shutil.which("uci"))
 
     def _uci(self, argv: list[str], stdin: bytes | None = None) -> tuple[int, bytes, bytes]:

@@ -15,8 +15,7 @@ from oasis.errors import UsageError
 from oasis.parts.lua.manifest import BUS_METHODS, BUS_ROLES
 from oasis.parts.lua.phone import Phone
 from oasis.system.root import Root
-from oasis.ubus.blobmsg import encode
-from oasis.ubus.message import REPLY_BYTES
+from oasis.ubus.message import REPLY_BYTES, encode
 from tests.bus.on_bus import GONE, OWNER, STRANGER, VIEWER, Bench, Clock
 from tests.oasisd import copy_root
 

@@ -19,8 +19,8 @@ import time
 from oasis.bus.calls import Answers, Rights
 from oasis.parts.lua.manifest import BUS_METHODS
 from oasis.parts.lua.phone import Phone
-from oasis.ubus.blobmsg import decode, encode
 from oasis.ubus.incoming import Call
+from oasis.ubus.message import decode, encode
 from tests.luci.sessions import Sessions
 from tests.oasisd import REPOSITORY
 

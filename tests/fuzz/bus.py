@@ -6,7 +6,7 @@ import os
 import time
 
 from oasis.errors import ToolError
-from oasis.ubus.blobmsg import DEEPEST, VALUES, attributes, decode, encode
+from oasis.ubus.message import DEEPEST, VALUES, attributes, decode, encode
 from oasis.ubus.peer import Peer
 from tests.oasisd import REPOSITORY
 
@@ -39,11 +39,11 @@ def _connection(data):
         return {"got": call.arguments}
 
     peer = Peer(lambda timeout_s: wire, OBJECTS, answer, told.append)
-    peer.listen("x", lambda event, values: None)
+    peer._listener = 0xA4FE6A41
     reason = peer._lived()
     assert reason == "the bus ended the connection" or reason.startswith("the bus sent a message of"), reason
     until_s = time.monotonic() + ANSWER_S
-    while peer._turns is not None and peer._turns._going:
+    while peer._calls is not None and peer._calls._pending:
         assert time.monotonic() < until_s, "an answer did not end"
         time.sleep(0)
     assert len(told) <= 1, told
@@ -104,11 +104,10 @@ def _recorded():
     return [bytes.fromhex(one) for scene in scenes.values() for _, one in scene["bytes"]]
 
 
-# The bus says hello, and that the object of the recorded scene is there; our first request is for the listener.
+# The bus says hello, and that the object of the recorded scene is there.
 BEGINNING = bytes.fromhex(
     "00000000 61f14ef8 00000004"
-    "00020001 00000000 0000000c 03000008 a4fe6a41 00010001 00000000 0000000c 01000008 00000000"
-    "00020002 00000000 00000014 03000008 9b40c579 05000008 1b1d53a9 00010002 00000000 0000000c 01000008 00000000"
+    "00020001 00000000 00000014 03000008 9b40c579 05000008 1b1d53a9 00010001 00000000 0000000c 01000008 00000000"
 )
 SEEDS = [*_recorded(), *(one[12:] for one in _recorded()), encode({"a": [1, "x", {"k": None}], "f": 1.5, "n": 1 << 40})]
 WORDS = [

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from oasis.ubus import message, outgoing
-from oasis.ubus.blobmsg import attributes, decode
+from oasis.ubus.message import attributes, decode
 from oasis.ubus.outgoing import opener
 from oasis.ubus.peer import Peer
 from tests.router import busd
@@ -116,7 +116,7 @@ def make_peer(path, answers, objects=OBJECTS, **more):
 
 def going(peer):
     """Return the calls that a peer is answering."""
-    return peer._turns._going if peer._turns else set()
+    return peer._calls._pending if peer._calls else set()
 
 
 def ask(path, name, method, arguments=None, timeout_s=WAIT_S):

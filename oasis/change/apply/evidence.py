@@ -13,7 +13,8 @@ from oasis.change.apply.proof_of_life import Life
 from oasis.change.apply.verification import SETTLE_S, Verification
 from oasis.errors import ToolError
 from oasis.system.connections import connections, login_of
-from oasis.ubus.outgoing import NO_DATA, NOT_FOUND, SESSION
+from oasis.ubus.message import NO_DATA, NOT_FOUND
+from oasis.ubus.outgoing import SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from oasis.change.apply.evidence import luci_waits, may_keep
 from oasis.change.apply.proof_of_life import Life
 from oasis.errors import ToolError, UnprovedError
 from oasis.system.connections import connection, mirrored
-from oasis.ubus.outgoing import NO_DATA, NOT_FOUND
+from oasis.ubus.message import NO_DATA, NOT_FOUND
 
 OLD = connection("192.168.1.1", "80", "192.168.1.142", "40000")
 NEW = connection("192.168.1.1", "80", "192.168.1.142", "40001")

@@ -9,8 +9,7 @@ import pytest
 from oasis.bus.calls import Waiters
 from oasis.errors import UsageError
 from oasis.parts.lua.phone import AGAIN_S, SEND_S, Sending, Story, arguments_of, commands_of, proposal
-from oasis.ubus.blobmsg import encode
-from oasis.ubus.message import REPLY_BYTES
+from oasis.ubus.message import REPLY_BYTES, encode
 
 ROLE = {"name": "owner", "terminal": False, "session": "a" * 32}
 OTHER = {**ROLE, "session": "b" * 32}

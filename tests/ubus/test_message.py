@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.errors import ToolError
-from oasis.ubus import blobmsg, message
-from oasis.ubus.blobmsg import DEEPEST, VALUES, attribute, attributes, decode, encode
+from oasis.ubus import message
+from oasis.ubus.message import DEEPEST, VALUES, attribute, attributes, decode, encode
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "bus_recorded.json"), encoding="utf-8") as handle:
@@ -129,11 +129,11 @@ def test_values_with_a_changed_byte_are_values_or_refused(values, data):
 
 
 @pytest.mark.parametrize("kind, content, value", [
-    (blobmsg.NOTHING, b"", None), (blobmsg.NOTHING, b"abcd", None), (blobmsg.INT8, b"\0", False),
-    (blobmsg.INT8, b"\x7f", True), (blobmsg.INT16, b"\xff\xfe", -2), (blobmsg.INT32, b"\x80\0\0\0", -(1 << 31)),
-    (blobmsg.INT64, b"\x7f" + b"\xff" * 7, (1 << 63) - 1), (blobmsg.DOUBLE, struct.pack(">d", 1.5), 1.5),
-    (blobmsg.STRING, b"\0", ""), (blobmsg.STRING, b"a\xffb\0", "a\ufffdb"), (blobmsg.STRING, b"ab\0cd\0", "ab"),
-    (blobmsg.ARRAY, b"", []), (blobmsg.TABLE, b"", {}),
+    (message.NOTHING, b"", None), (message.NOTHING, b"abcd", None), (message.INT8, b"\0", False),
+    (message.INT8, b"\x7f", True), (message.INT16, b"\xff\xfe", -2), (message.INT32, b"\x80\0\0\0", -(1 << 31)),
+    (message.INT64, b"\x7f" + b"\xff" * 7, (1 << 63) - 1), (message.DOUBLE, struct.pack(">d", 1.5), 1.5),
+    (message.STRING, b"\0", ""), (message.STRING, b"a\xffb\0", "a\ufffdb"), (message.STRING, b"ab\0cd\0", "ab"),
+    (message.ARRAY, b"", []), (message.TABLE, b"", {}),
 ])  # fmt: skip
 def test_each_type_has_its_value(kind, content, value):
     found = decode(padded(named(kind, b"x", content)))
@@ -141,9 +141,9 @@ def test_each_type_has_its_value(kind, content, value):
 
 
 @pytest.mark.parametrize("kind, content", [
-    (blobmsg.INT8, b""), (blobmsg.INT8, b"\0\1"), (blobmsg.INT16, b"\1"), (blobmsg.INT32, b"\0" * 8),
-    (blobmsg.INT64, b"\0" * 4), (blobmsg.DOUBLE, b"\0" * 4), (blobmsg.STRING, b""), (blobmsg.STRING, b"ab"),
-    (9, b"\0"), (127, b""), (blobmsg.TABLE, b"\x80\0\0\x0a\0\1a\0\0"), (blobmsg.ARRAY, b"\0\0\0\3"),
+    (message.INT8, b""), (message.INT8, b"\0\1"), (message.INT16, b"\1"), (message.INT32, b"\0" * 8),
+    (message.INT64, b"\0" * 4), (message.DOUBLE, b"\0" * 4), (message.STRING, b""), (message.STRING, b"ab"),
+    (9, b"\0"), (127, b""), (message.TABLE, b"\x80\0\0\x0a\0\1a\0\0"), (message.ARRAY, b"\0\0\0\3"),
 ])  # fmt: skip
 def test_a_value_that_its_type_cannot_have_is_refused(kind, content):
     with pytest.raises(ToolError, match="a broken message"):
