@@ -1009,7 +1009,13 @@ MUTANTS = (
         "len(self._pending) >= 1000",
         OF_BUS_PEER,
     ),
-    ("bus: so many bytes and no more", BUS_CALLS, "self._size_bytes + size_bytes > ARGUMENT_BYTES", "False", OF_BUS_PEER),
+    (
+        "bus: so many bytes and no more",
+        BUS_CALLS,
+        "self._size_bytes + size_bytes > ARGUMENT_BYTES",
+        "False",
+        OF_BUS_PEER,
+    ),
     ("bus: a reply has an end", BUS_CALLS, "if len(data) > bus.REPLY_BYTES:", "if False:", OF_BUS_PEER),
     (
         "bus: a fault is not told to the caller",
