@@ -23,8 +23,6 @@ from oasis.catalogue.entries import is_code, known_as, mark, option, option_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from oasis.catalogue.shapes import Entry, Finding, ReadPackage, Section, Sections
     from oasis.uci.edit import Operation
 
@@ -72,90 +70,54 @@ class _Review:
 
     def take(self, number: int, operation: Operation) -> None:
         """Check one operation and follow it."""
-        package = operation["package"]
+        package, op, section = operation["package"], operation["op"], ""
         if not types(package):
             hint = self._near(package, [name for name in packages() if _makeable(name)])
             self._say(number, operation, "unknown_package", f"the package {package!r} is not known to Oasis", hint)
             return
         self._touched[package] = number
-        _HANDLERS[operation["op"]](self, number, operation)
+        if op == "add":
+            self._check_new(number, operation, operation["type"])
+        elif op == "set" and "option" not in operation:
+            section = self._draft.find(package, operation["section"])
+            self._check_made(number, operation, section)
+        else:
+            section = self._section(number, operation)
+            if section:
+                self._check_change(number, operation, section)
+        self._draft.follow(operation, section)
 
-    def set(self, number: int, operation: Operation) -> None:
-        if "option" not in operation:
-            self._make_section(number, operation)
-            return
-        package, name, value = operation["package"], operation["option"], operation["value"]
-        section = self._section(number, operation)
-        if not section:
-            return
-        if not value:
-            self._check_removal(number, operation, section)
-        elif self._draft.sections(package)[section].get(name) != value:
-            self._check_value(number, operation, section, value, True)
-        self._draft.put(package, section, name, value)
-
-    def _make_section(self, number: int, operation: Operation) -> None:
-        package, name, type_ = operation["package"], operation["section"], operation["type"]
-        section = self._draft.find(package, name)
-        if section and self._draft.sections(package)[section][".type"] == type_:
+    def _check_made(self, number: int, operation: Operation, section: str) -> None:
+        """Check a section that is made, or gets another type; `section` is its name where it is there already."""
+        type_ = operation["type"]
+        if section and self._draft.sections(operation["package"])[section][".type"] == type_:
             return
         if self._check_new(number, operation, type_) and section:
-            for kept in self._draft.sections(package)[section]:
+            for kept in self._draft.sections(operation["package"])[section]:
                 if not kept.startswith("."):  # a retyped section keeps its options, and here they may mean code
                     self._entry(number, {**operation, "option": kept}, type_)
-        if section or not name.startswith("@"):
-            self._draft.create(package, section or name, type_)
-        else:
+        if not section and operation["section"].startswith("@"):
             self._section(number, operation)
 
-    def add(self, number: int, operation: Operation) -> None:
-        self._check_new(number, operation, operation["type"])
-        self._draft.add(operation["package"], operation["type"])
-
-    def add_list(self, number: int, operation: Operation) -> None:
-        section = self._section(number, operation)
-        if section:
-            self._check_value(number, operation, section, operation["value"], False)
-            self._draft.extend(operation["package"], section, operation["option"], operation["value"])
-
-    def del_list(self, number: int, operation: Operation) -> None:
-        section = self._section(number, operation)
-        if section:
-            package = operation["package"]
-            self._entry(number, operation, str(self._draft.sections(package)[section][".type"]))
-            self._draft.shorten(package, section, operation["option"], operation["value"])
-
-    def delete(self, number: int, operation: Operation) -> None:
-        section = self._section(number, operation)
-        if section:
-            self._check_removal(number, operation, section)
-            self._draft.drop(operation["package"], section, operation.get("option", ""))
-
-    def _check_removal(self, number: int, operation: Operation, section: str) -> None:
-        """Check that an option may go: what one ran is gone with it, unless the section itself is what runs code.
-
-        There, what is left runs otherwise: a script that `enabled` kept from running is run without it.
-        """
-        package, name = operation["package"], operation.get("option", "")
+    def _check_change(self, number: int, operation: Operation, section: str) -> None:
+        package, op, name = operation["package"], operation["op"], operation.get("option", "")
         found = self._draft.sections(package)[section]
-        if name in found and is_code(package, str(found[".type"])):
+        if op == "delete" or (op == "set" and not operation["value"]):
+            # What an option ran is gone with it, unless the section itself is what runs code. There, what is left
+            # runs otherwise: a script that `enabled` kept from running is run without it.
+            if name in found and is_code(package, str(found[".type"])):
+                self._entry(number, operation, str(found[".type"]))
+        elif op == "set":
+            if found.get(name) != operation["value"]:
+                self._check_value(number, operation, section, operation["value"], True)
+        elif op == "add_list":
+            self._check_value(number, operation, section, operation["value"], False)
+        elif op == "del_list":
             self._entry(number, operation, str(found[".type"]))
-
-    def rename(self, number: int, operation: Operation) -> None:
-        section = self._section(number, operation)
-        if not section:
-            return
-        package, name, new = operation["package"], operation.get("option", ""), operation["name"]
-        if name:
-            value = self._draft.sections(package)[section].get(name)
+        elif op == "rename" and name:
+            value, renamed = found.get(name), {**operation, "option": operation["name"]}
             for item in value if isinstance(value, list) else [value or ""]:
-                self._check_value(number, {**operation, "option": new}, section, str(item), not isinstance(value, list))
-        self._draft.rename(package, section, name, new)
-
-    def reorder(self, number: int, operation: Operation) -> None:
-        section = self._section(number, operation)
-        if section:
-            self._draft.move(operation["package"], section, operation["index"])
+                self._check_value(number, renamed, section, str(item), not isinstance(value, list))
 
     def _section(self, number: int, operation: Operation) -> str:
         package, wanted = operation["package"], operation["section"]
@@ -214,12 +176,10 @@ class _Review:
         if wrong and is_whole and entry.get("list"):
             words = value.split()
             wrong = next((text for text in (_error(entry, word) for word in words) if text), "")
-        if wrong:
-            self._say_value(number, operation, entry, value, wrong)
-        elif "ref" in entry:
-            self._references += [(number, _where(operation), entry["ref"], word) for word in words]
-
-    def _say_value(self, number: int, operation: Operation, entry: Entry, value: str, wrong: str) -> None:
+        if not wrong:
+            ref = entry.get("ref")
+            self._references += [(number, _where(operation), ref, word) for word in words] if ref is not None else []
+            return
         shown = value if len(value) <= _VALUE_CHARS else value[:_VALUE_CHARS] + "…"
         text = f"{_where(operation)} cannot be {shown!r}"
         if entry.get("mark", "").startswith("secret"):
@@ -291,12 +251,6 @@ class _Review:
         self.findings.append({"number": number, "kind": kind, "where": where, "message": message, "hint": hint})
 
 
-_HANDLERS: dict[str, Callable[[_Review, int, Operation], None]] = {
-    "set": _Review.set, "add": _Review.add, "add_list": _Review.add_list, "del_list": _Review.del_list,
-    "delete": _Review.delete, "rename": _Review.rename, "reorder": _Review.reorder,
-}  # fmt: skip
-
-
 def target_names(ref: str, sections: Sections) -> list[str]:
     """Return the names that a reference of a kind may have, given the sections of its package."""
     _, type_, key = TARGETS[ref]
@@ -346,14 +300,6 @@ def missing(package: str, before: Section | None, now: Section) -> list[tuple[st
     type_ = str(now[".type"])
     if before is not None and before[".type"] != type_:
         before = None
-    return [
-        *_lacking(package, type_, before, now),
-        *_unread(package, type_, before, now),
-        *_clashing(package, type_, before, now),
-    ]
-
-
-def _lacking(package: str, type_: str, before: Section | None, now: Section) -> list[tuple[str, str, str]]:
     found = []
     for rule in entries.rules(package, type_, "needs"):
         names, when = rule["one_of"], rule["when"]
@@ -361,12 +307,7 @@ def _lacking(package: str, type_: str, before: Section | None, now: Section) -> 
             first = " or ".join(name for name in names if entries.mark(package, type_, name) != "exec")
             cause = " with " + _condition(when, now) if when else ""
             found.append((names[0], f"a {type_} section{cause} needs {first}", rule.get("hint", f"set {first} too")))
-    return found
-
-
-def _unread(package: str, type_: str, before: Section | None, now: Section) -> list[tuple[str, str, str]]:
     rules = entries.rules(package, type_, "only")
-    found = []
     for name in now if rules else ():
         about = [rule["when"] for rule in rules if name in rule["options"]]
         if about and _differs([name], before, now) and not any(_holds(when, now) for when in about):
@@ -374,11 +315,6 @@ def _unread(package: str, type_: str, before: Section | None, now: Section) -> l
             wanted = " or ".join(_alternatives(when) for when in about)
             text = f"{name} is not read with " + _condition(dict.fromkeys(keys, ""), now)
             found.append((name, text, f"it belongs to {wanted}; leave it out, or change that first"))
-    return found
-
-
-def _clashing(package: str, type_: str, before: Section | None, now: Section) -> list[tuple[str, str, str]]:
-    found = []
     for rule in entries.rules(package, type_, "never"):
         when = rule["when"]
         if _holds(when, now) and _differs(list(when), before, now):
@@ -387,11 +323,9 @@ def _clashing(package: str, type_: str, before: Section | None, now: Section) ->
 
 
 def _holds(when: dict[str, str], section: Section) -> bool:
-    return all(any(_matches(pattern, word) for word in _words(section.get(key))) for key, pattern in when.items())
-
-
-def _matches(pattern: str, word: str) -> bool:
-    return re.match(f"(?:{pattern})\\Z", word) is not None
+    return all(
+        any(re.match(f"(?:{pattern})\\Z", word) for word in _words(section.get(key))) for key, pattern in when.items()
+    )
 
 
 def _words(value: object) -> list[str]:

@@ -10,6 +10,7 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.catalogue.shapes import ReadPackage, Section, Sections
+    from oasis.uci.edit import Operation
 
 _INDEXED = re.compile(r"@([^\[\]]+)\[(-?[0-9]{1,5})\]\Z")
 
@@ -59,53 +60,39 @@ class Draft:
         """Return the name of a section given by name or as @type[index], "" when it is not there."""
         return find(self.sections(package), section)
 
-    def create(self, package: str, name: str, type_: str) -> None:
-        """Create a named section, or give an existing one another type."""
-        self.sections(package).setdefault(name, {})[".type"] = type_
-
-    def add(self, package: str, type_: str) -> None:
-        """Append a section without a name."""
-        self._added += 1
-        self.create(package, f"new section {self._added}", type_)
-
-    def put(self, package: str, section: str, option: str, value: str) -> None:
-        """Set an option; no value removes it."""
-        if value:
-            self.sections(package)[section][option] = value
-        else:
-            self.drop(package, section, option)
-
-    def extend(self, package: str, section: str, option: str, value: str) -> None:
-        """Append to a list."""
-        target = self.sections(package)[section]
-        target[option] = [*_items(target.get(option)), value]
-
-    def shorten(self, package: str, section: str, option: str, value: str) -> None:
-        """Remove from a list."""
-        target = self.sections(package)[section]
-        target[option] = [item for item in _items(target.get(option)) if item != value]
-
-    def drop(self, package: str, section: str, option: str = "") -> None:
-        """Remove an option, or without one the whole section."""
-        if option:
-            self.sections(package)[section].pop(option, None)
-        else:
-            del self.sections(package)[section]
-
-    def rename(self, package: str, section: str, option: str, name: str) -> None:
-        """Rename an option, or with option "" the section."""
+    def follow(self, operation: Operation, section: str) -> None:
+        """Do an operation; `section` is what `find` says of its section."""
+        package, op, option = operation["package"], operation["op"], operation.get("option", "")
         found = self.sections(package)
-        if option:
+        if op == "add":
+            self._added += 1
+            found[f"new section {self._added}"] = {".type": operation["type"]}
+        elif op == "set" and "option" not in operation:
+            if section or not operation["section"].startswith("@"):
+                found.setdefault(section or operation["section"], {})[".type"] = operation["type"]
+        elif not section:
+            return
+        elif op == "set" and operation["value"]:
+            found[section][option] = operation["value"]
+        elif op == "add_list":
+            found[section][option] = [*_items(found[section].get(option)), operation["value"]]
+        elif op == "del_list":
+            found[section][option] = [one for one in _items(found[section].get(option)) if one != operation["value"]]
+        elif op == "rename" and option:
+            name = operation["name"]
             found[section] = {name if key == option else key: value for key, value in found[section].items()}
-        else:
+        elif op == "rename":
+            name = operation["name"]
             self._now[package] = {name if key == section else key: value for key, value in found.items()}
             self._origin[package, name] = self._origin.get((package, section), section)
-
-    def move(self, package: str, section: str, index: int) -> None:
-        """Move a section to a place in the package."""
-        names = [name for name in self.sections(package) if name != section]
-        names.insert(index, section)
-        self._now[package] = {name: self._now[package][name] for name in names}
+        elif op == "reorder":
+            names = [name for name in found if name != section]
+            names.insert(operation["index"], section)
+            self._now[package] = {name: found[name] for name in names}
+        elif option:
+            found[section].pop(option, None)
+        else:
+            del found[section]
 
 
 def find(sections: Sections, wanted: str) -> str:

@@ -77,7 +77,8 @@ class Restorer:
         if "value" in operation:
             operation["value"] = self._value(operation, kind, operation["value"])
         self._check_shown(operation, section, kind)
-        self._follow(operation, section)
+        if operation["op"] != "del_list":  # it makes no secret another option's
+            self._draft.follow(operation, section)
         return operation
 
     def _value(self, operation: Operation, kind: str, value: str) -> str:
@@ -134,26 +135,6 @@ class Restorer:
                 raise PolicyError(
                     "%s: the secret in %s would be shown" % (_where(operation), option), "delete the option first"
                 )
-
-    def _follow(self, operation: Operation, section: str) -> None:
-        package, op = operation["package"], operation["op"]
-        if op == "add":
-            self._draft.add(package, operation["type"])
-        elif op == "set" and "option" not in operation:
-            if section or not operation["section"].startswith("@"):
-                self._draft.create(package, section or operation["section"], operation["type"])
-        elif not section:
-            return
-        elif op == "set":
-            self._draft.put(package, section, operation["option"], operation["value"])
-        elif op == "add_list":
-            self._draft.extend(package, section, operation["option"], operation["value"])
-        elif op == "delete":
-            self._draft.drop(package, section, operation.get("option", ""))
-        elif op == "rename":
-            self._draft.rename(package, section, operation.get("option", ""), operation["name"])
-        elif op == "reorder":
-            self._draft.move(package, section, operation["index"])
 
 
 def _where(operation: Operation) -> str:
