@@ -15,6 +15,7 @@ import re
 
 from oasis.catalogue import address_text, entries
 from oasis.catalogue.check import TARGETS, plain_reference, target_names
+from oasis.change.reach import sections
 from oasis.core.clean import shown as plain
 from oasis.uci import model
 from oasis.uci.model import tables
@@ -68,16 +69,16 @@ def _gone(images: Images) -> set[tuple[str, str]]:
     return found
 
 
-def _made_devices(sections: dict[str, dict[str, object]]) -> set[str]:
+def _made_devices(package: dict[str, dict[str, object]]) -> set[str]:
     """Return the devices that a package makes; a section without a type only sets up one that the hardware has."""
-    return {str(one.get("name")) for one in sections.values() if one[".type"] == "device" and one.get("type")}
+    return {str(one.get("name")) for one in package.values() if one[".type"] == "device" and one.get("type")}
 
 
 def _dangling(package: str, held: dict[str, dict[str, object]], gone: set[tuple[str, str]]) -> list[str]:
     found = []
-    for name, section in held.items():
+    for section in held.values():
         kind = str(section[".type"])
-        where = "%s.%s" % (package, _label(held, name))
+        where = "%s.%s" % (package, sections.label(held, section))
         owner = next((kind[len(one) :] for one in _BY_TYPE if kind.startswith(one)), "")
         if package == "network" and ("interface", owner) in gone:
             found.append("%s (%s %s)" % (where, "interface", plain(owner)))
@@ -90,14 +91,6 @@ def _dangling(package: str, held: dict[str, dict[str, object]], gone: set[tuple[
                 if target in gone:
                     found.append("%s.%s (%s %s)" % (where, option, target[0], plain(target[1])))
     return found
-
-
-def _label(held: dict[str, dict[str, object]], name: str) -> str:
-    section = held[name]
-    if not section.get(".anonymous"):
-        return name
-    same = [key for key, one in held.items() if one[".type"] == section[".type"]]
-    return "@%s[%d]" % (section[".type"], same.index(name))
 
 
 def destinations(item: Difference) -> list[str]:

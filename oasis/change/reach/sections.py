@@ -112,14 +112,36 @@ IPSET = """enabled:bool=1 reload_set:bool counters:bool comment:string name+:ide
  match*:settype iprange-:string portrange-:string netmask-:int maxelem:int hashsize-:int timeout:int external-:string
  entry*:string loadfile:string"""
 
-_POLICIES = ("accept", "reject", "drop")
-_TARGETS = (*_POLICIES, "notrack", "helper", "mark", "dscp", "dnat", "snat", "masquerade")
-_REJECT_CODES = ("tcp-reset", "port-unreachable", "admin-prohibited", "host-unreachable", "no-route")
+# Kinds of values: words of which a beginning will do; words and what they mean; texts; what says "at some times".
+_CHOICES = {
+    "policy": ("accept", "reject", "drop"),
+    "target": ("accept", "reject", "drop", "notrack", "helper", "mark", "dscp", "dnat", "snat", "masquerade"),
+    "reject_code": ("tcp-reset", "port-unreachable", "admin-prohibited", "host-unreachable", "no-route"),
+    "reflection": ("internal", "external"),
+    "includetype": ("script", "nftables"),
+}
+_WORDS: dict[str, dict[str, object]] = {
+    "bool": {"1": True, "on": True, "true": True, "yes": True, "0": False, "off": False, "false": False, "no": False},
+    "direction": {"in": "in", "ingress": "in", "out": "out", "egress": "out"},
+}
+_TEXTS = {
+    "string": r"[\s\S]*",
+    "identifier": "[a-zA-Z_.][a-zA-Z0-9/_.-]*",
+    "icmptype": "[a-zA-Z][a-zA-Z-]+|[0-9]+(?:/[0-9]+)?",
+}
+_INVERTIBLE = r"(?:[ \t]*!)?\s*(?:%s)\s*"
+_MONTHDAY, _MARK = "0*(?:[1-9]|[12][0-9]|3[01])", "(?:0x[0-9a-fA-F]+|[0-9]+)"
+_TIMES = {
+    "date": "[0-9]{4}(?:-[0-9]{1,2}(?:-[0-9]{1,2}(?:T[0-9:]+)?)?)?",
+    "time": "(?:[01]?[0-9]|2[0-3])(?::[0-5]?[0-9](?::[0-5]?[0-9])?)?",
+    "monthdays": _INVERTIBLE % rf"{_MONTHDAY}(?:\s+{_MONTHDAY})*",
+    "mark": _INVERTIBLE % f"{_MARK}(?:/{_MARK})?",
+    "dscp": "(?i)" + _INVERTIBLE % "CS[0-7]|BE|LE|AF[1-4][1-3]|EF|0*(?:[0-9]|[1-5][0-9]|6[0-3])",
+}
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _POSITIONS = tuple("%s-%s" % (a, b) for a in ("ruleset", "table", "chain") for b in ("prepend", "postpend", "append"))
 _HELPERS = ("amanda", "ftp", "RAS", "Q.931", "irc", "netbios-ns", "pptp", "sane", "sip", "snmp", "tftp", "rtsp")
 _NUMBERS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "ipv6-icmp", "icmpv6": "ipv6-icmp"}
-_ICMP_NAME = re.compile(r"[a-zA-Z][a-zA-Z-]+\Z|[0-9]+(?:/[0-9]+)?\Z")
 
 
 class Reader:
@@ -152,55 +174,39 @@ class Reader:
             raw = default
             if not default:
                 return ()
-        parse: Callable[[str], object] = getattr(self, "_" + kind)
         if "*" in flags:
             words = raw if isinstance(raw, list) else str(raw).split()
             found: list[object] = []
             for one in words:
-                value = parse(str(one))
+                value = self._read(kind, str(one))
                 if value is None:
                     return None
                 found += value if isinstance(value, list) else [value]
             return found or ()
         if isinstance(raw, list):
             return None
-        value = parse(str(raw))
+        value = self._read(kind, str(raw))
         return None if isinstance(value, dict) and value.get("invert") and "!" in flags else value
 
-    def _string(self, text: str) -> str:
-        return text
-
-    def _bool(self, text: str) -> bool | None:
-        return {"1": True, "on": True, "true": True, "yes": True, "0": False, "off": False, "false": False,
-                "no": False}.get(text)  # fmt: skip
+    def _read(self, kind: str, text: str) -> object:
+        """Return what one word says, None when it is wrong."""
+        if kind in _CHOICES:
+            return _begins(text, _CHOICES[kind])
+        if kind in _WORDS:
+            return _WORDS[kind].get(text)
+        if kind in _TEXTS:
+            return text if re.match(rf"(?:{_TEXTS[kind]})\Z", text) else None
+        if kind in _TIMES:
+            return True if re.match(rf"{_TIMES[kind]}\Z", text) else None
+        parse: Callable[[str], object] = getattr(self, "_" + kind)
+        return parse(text)
 
     def _int(self, text: str) -> int | None:
         return int(text) if re.match(r"[ \t]*[-+]?[0-9]+[ \t]*\Z", text) else None
 
-    def _policy(self, text: str) -> str | None:
-        return _begins(text, _POLICIES)
-
-    def _target(self, text: str) -> str | None:
-        return _begins(text, _TARGETS)
-
-    def _reject_code(self, text: str) -> str | None:
-        return _begins(text, _REJECT_CODES)
-
-    def _reflection(self, text: str) -> str | None:
-        return _begins(text, ("internal", "external"))
-
-    def _includetype(self, text: str) -> str | None:
-        return _begins(text, ("script", "nftables"))
-
     def _position(self, text: str) -> str | None:
         found = _begins(text, _POSITIONS)
         return found and found.replace("postpend", "append")
-
-    def _direction(self, text: str) -> str | None:
-        return {"in": "in", "ingress": "in", "out": "out", "egress": "out"}.get(text)
-
-    def _identifier(self, text: str) -> str | None:
-        return text if re.match(r"[a-zA-Z_.][a-zA-Z0-9/_.-]*\Z", text) else None
 
     def _family(self, text: str) -> int | None:
         if text in ("any", "all", "*"):
@@ -265,9 +271,6 @@ class Reader:
         return {"invert": invert, "nets": held, "is_complete": not network["unknown4"] and not network["unknown6"],
                 "text": value}  # fmt: skip
 
-    def _icmptype(self, text: str) -> str | None:
-        return text if _ICMP_NAME.match(text) else None
-
     def _settype(self, text: str) -> str | None:
         match = re.match(r"(?:src|dst|dest)_(.+)\Z", text)
         return _begins(match.group(1) if match else text, ("ip", "port", "mac", "net", "set"))
@@ -277,36 +280,9 @@ class Reader:
         unit = match and _begins(match.group(2) or "second", ("second", "minute", "hour", "day"))
         return [int(match.group(1)), unit] if match and unit else None
 
-    def _date(self, text: str) -> bool | None:
-        return True if re.match(r"[0-9]{4}(?:-[0-9]{1,2}(?:-[0-9]{1,2}(?:T[0-9:]+)?)?)?\Z", text) else None
-
-    def _time(self, text: str) -> bool | None:
-        match = re.match(r"([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2}))?)?\Z", text)
-        if not match:
-            return None
-        hour, minute, second = (int(part or 0) for part in match.groups())
-        return True if hour <= 23 and minute <= 59 and second <= 59 else None
-
     def _weekdays(self, text: str) -> bool | None:
         days = _inverted(text)[1].split()
         return True if days and all(_begins(day, _DAYS) for day in days) else None
-
-    def _monthdays(self, text: str) -> bool | None:
-        days = _inverted(text)[1].split()
-        return True if days and all(day.isdigit() and 1 <= int(day) <= 31 for day in days) else None
-
-    def _mark(self, text: str) -> bool | None:
-        return (
-            True
-            if re.match(r"(?:0x[0-9a-fA-F]+|[0-9]+)(?:/(?:0x[0-9a-fA-F]+|[0-9]+))?\Z", _inverted(text)[1])
-            else None
-        )
-
-    def _dscp(self, text: str) -> bool | None:
-        value = _inverted(text)[1].upper()
-        if re.match(r"(?:CS[0-7]|BE|LE|AF[1-4][1-3]|EF)\Z", value):
-            return True
-        return True if value.isdigit() and int(value) <= 63 else None
 
 
 def _begins(text: str, choices: tuple[str, ...]) -> str | None:
