@@ -33,23 +33,58 @@ _STRENGTH = {
 def detours(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     """Return a sentence for what holds after a change and not before. Raises: UciError for a file that is none."""
     old, new = sections.read(before), sections.read(after)
-    own = _own(new)
+    own = set()  # the router's own addresses
+    for one in sections.typed(new.get("network", {}), "interface"):
+        words = [*sections.texts(one, "ipaddr"), *sections.texts(one, "ip6addr")]
+        own |= {number for word in words if (number := address_text.number(word.partition("/")[0]))}
     held = set(_all(old, own))
     return [one for one in dict.fromkeys(_all(new, own)) if one not in held] + _weakened(old, new)
 
 
 def _all(config: Config, own: set[tuple[int, int]]) -> list[str]:
-    return [*_given(config, own), *_routed(config, own), *_asked(config, own), *_bent(config, own), *_idle(config)]
-
-
-def _own(config: Config) -> set[tuple[int, int]]:
-    """Return the router's own addresses."""
-    found = set()
-    for one in sections.typed(config.get("network", {}), "interface"):
-        for word in [*sections.texts(one, "ipaddr"), *sections.texts(one, "ip6addr")]:
-            number = address_text.number(word.partition("/")[0])
-            if number:
-                found.add(number)
+    """Return what holds in a configuration; `own` are the router's addresses."""
+    network, firewall = config.get("network", {}), config.get("firewall", {})
+    found = []
+    for pool in sections.typed(config.get("dhcp", {}), "dhcp"):
+        found += [] if sections.flag(pool, "ignore", False) else _given(pool, own)
+    # where the router's own routes lead
+    for one in sections.typed(network, "interface"):
+        box = _box(sections.text(one, "gateway"), own)
+        if box and sections.text(one, "proto") == "static" and sections.flag(one, "auto", True):
+            found.append("traffic to the internet goes through %s (network.%s)" % (box, plain(str(one[".name"]))))
+    for one in [*sections.typed(network, "route"), *sections.typed(network, "route6")]:
+        box, to = _box(sections.text(one, "gateway"), own), sections.text(one, "target")
+        if box and not sections.flag(one, "disabled", False):
+            is_all = not to or to in _EVERYWHERE
+            found.append("traffic to %s goes through %s" % ("the internet" if is_all else plain(to), box))
+    # the servers that the router asks for names, and the addresses that it announces for other names
+    for one in sections.typed(network, "interface"):
+        boxes = [box for word in sections.texts(one, "dns") if (box := _box(word, own))]
+        found += ["the router asks %s for names" % box for box in boxes]
+    for one in sections.typed(config.get("dhcp", {}), "dnsmasq"):
+        for option in ("server", "address"):
+            for word in sections.texts(one, option):
+                *names, last = word.split("/")
+                name, box = "/".join(names).strip("/"), _box(last, own)
+                if box and option == "server":
+                    found.append("the router asks %s for names%s" % (box, " of " + plain(name) if name else ""))
+                elif box and (name == "#" or ("." in name and name.rpartition(".")[2] not in _LOCAL)):
+                    found.append("%s leads to %s" % ("every name" if name == "#" else plain(name), box))
+    # what devices at home send elsewhere and gets to another one of them
+    zones = sections.typed(firewall, "zone")
+    outside = [sections.text(one, "name") for one in zones if sections.flag(one, "masq", False)]
+    for one in sections.typed(firewall, "redirect"):
+        box, source = _box(sections.text(one, "dest_ip"), own), sections.text(one, "src")
+        is_on = sections.flag(one, "enabled", True) and sections.text(one, "target", "DNAT").upper() == "DNAT"
+        if box and is_on and source and source not in outside:
+            port = plain(sections.text(one, "src_dport"))
+            what = "to port %s" % port if port else "anywhere"
+            found.append("what devices of %s send %s goes to %s" % (plain(source), what, box))
+    # rules that match and then do nothing: fw4 takes one without a target; source: firewall4, rule.uc
+    for one in sections.typed(firewall, "rule"):
+        if sections.flag(one, "enabled", True) and not sections.text(one, "target"):
+            name = sections.label(firewall, one)
+            found.append("firewall.%s has no target, so this rule lets nothing in and keeps nothing out" % name)
     return found
 
 
@@ -60,100 +95,25 @@ def _box(word: str, own: set[tuple[int, int]]) -> str:
     return word if number and number[1] > 1 and address_text.is_home(word) and number not in own else ""
 
 
-def _given(config: Config, own: set[tuple[int, int]]) -> list[str]:
+def _given(pool: Table, own: set[tuple[int, int]]) -> list[str]:
     """Return what devices get with their addresses."""
     found = []
-    for pool in sections.typed(config.get("dhcp", {}), "dhcp"):
-        if sections.flag(pool, "ignore", False):
-            continue
-        name = plain(sections.text(pool, "interface") or str(pool[".name"]))
-        for entry in [*_entries(pool, "dhcp_option"), *_entries(pool, "dhcp_option_force")]:
-            code, *words = [word for word in entry.split(",") if not word.startswith("tag:")]
-            boxes = [box for word in words if (box := _box(word, own))]
-            if code in _ROUTERS:
-                found += [_THROUGH % (name, box) for box in boxes]
-            elif code in _ROUTES:
-                pairs = zip(words[::2], words[1::2])  # noqa: B905
-                found += [_route(name, to, box) for to, word in pairs if (box := _box(word, own))]
-            elif code in _SERVERS:
-                found += [_ASKED % (name, box) for box in boxes]
-        found += [_ASKED % (name, box) for word in sections.texts(pool, "dns") if (box := _box(word, own))]
-    return found
-
-
-def _entries(section: Table, option: str) -> list[str]:
-    return [one.replace(" ", "") for one in sections.texts(section, option)]
-
-
-def _route(name: str, to: str, box: str) -> str:
-    if to in _EVERYWHERE:
-        return _THROUGH % (name, box)
-    return "devices of %s send their traffic to %s through %s" % (name, plain(to), box)
-
-
-def _routed(config: Config, own: set[tuple[int, int]]) -> list[str]:
-    """Return where the router's own routes lead."""
-    found = []
-    network = config.get("network", {})
-    for one in sections.typed(network, "interface"):
-        box = _box(sections.text(one, "gateway"), own)
-        if box and sections.text(one, "proto") == "static" and sections.flag(one, "auto", True):
-            found.append("traffic to the internet goes through %s (network.%s)" % (box, plain(str(one[".name"]))))
-    for one in [*sections.typed(network, "route"), *sections.typed(network, "route6")]:
-        box = _box(sections.text(one, "gateway"), own)
-        if box and not sections.flag(one, "disabled", False):
-            to = sections.text(one, "target")
-            is_all = not to or to in _EVERYWHERE
-            found.append("traffic to %s goes through %s" % ("the internet" if is_all else plain(to), box))
-    return found
-
-
-def _asked(config: Config, own: set[tuple[int, int]]) -> list[str]:
-    """Return the servers that the router asks for names, and the addresses that it announces for other names."""
-    found = []
-    for one in sections.typed(config.get("network", {}), "interface"):
-        found += [
-            "the router asks %s for names" % box for word in sections.texts(one, "dns") if (box := _box(word, own))
-        ]
-    for one in sections.typed(config.get("dhcp", {}), "dnsmasq"):
-        for word in sections.texts(one, "server"):
-            *names, last = word.split("/")
-            box, name = _box(last, own), "/".join(names).strip("/")
-            if box:
-                found.append("the router asks %s for names%s" % (box, " of " + plain(name) if name else ""))
-        for word in sections.texts(one, "address"):
-            *names, last = word.split("/")
-            name, box = "/".join(names).strip("/"), _box(last, own)
-            if box and (name == "#" or ("." in name and name.rpartition(".")[2] not in _LOCAL)):
-                found.append("%s leads to %s" % ("every name" if name == "#" else plain(name), box))
-    return found
-
-
-def _bent(config: Config, own: set[tuple[int, int]]) -> list[str]:
-    """Return what devices at home send elsewhere and gets to another one of them."""
-    found = []
-    firewall = config.get("firewall", {})
-    outside = [
-        sections.text(one, "name") for one in sections.typed(firewall, "zone") if sections.flag(one, "masq", False)
-    ]
-    for one in sections.typed(firewall, "redirect"):
-        box, source = _box(sections.text(one, "dest_ip"), own), sections.text(one, "src")
-        is_on = sections.flag(one, "enabled", True) and sections.text(one, "target", "DNAT").upper() == "DNAT"
-        if box and is_on and source and source not in outside:
-            port = plain(sections.text(one, "src_dport"))
-            what = "to port %s" % port if port else "anywhere"
-            found.append("what devices of %s send %s goes to %s" % (plain(source), what, box))
-    return found
-
-
-def _idle(config: Config) -> list[str]:
-    """Return the rules that match and then do nothing: fw4 takes one without a target. Source: firewall4, rule.uc."""
-    rules = config.get("firewall", {})
-    return [
-        "firewall.%s has no target, so this rule lets nothing in and keeps nothing out" % sections.label(rules, one)
-        for one in sections.typed(rules, "rule")
-        if sections.flag(one, "enabled", True) and not sections.text(one, "target")
-    ]
+    name = plain(sections.text(pool, "interface") or str(pool[".name"]))
+    for entry in [*sections.texts(pool, "dhcp_option"), *sections.texts(pool, "dhcp_option_force")]:
+        code, *words = [word for word in entry.replace(" ", "").split(",") if not word.startswith("tag:")]
+        boxes = [box for word in words if (box := _box(word, own))]
+        if code in _ROUTERS:
+            found += [_THROUGH % (name, box) for box in boxes]
+        elif code in _ROUTES:
+            for to, word in zip(words[::2], words[1::2]):  # noqa: B905
+                box = _box(word, own)
+                if box and to in _EVERYWHERE:
+                    found.append(_THROUGH % (name, box))
+                elif box:
+                    found.append("devices of %s send their traffic to %s through %s" % (name, plain(to), box))
+        elif code in _SERVERS:
+            found += [_ASKED % (name, box) for box in boxes]
+    return found + [_ASKED % (name, box) for word in sections.texts(pool, "dns") if (box := _box(word, own))]
 
 
 def _weakened(old: Config, new: Config) -> list[str]:
