@@ -18,12 +18,21 @@ from oasis.catalogue import address_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Interval, IsOwn, Iterable, Judged, Match, Packet, Rule, Ruleset, Values, Zone
+    from oasis.change.reach.shapes import (
+        Include,
+        Interval,
+        IsOwn,
+        Iterable,
+        Judged,
+        Match,
+        Packet,
+        Rule,
+        Ruleset,
+        Values,
+        Zone,
+    )
 
 
-# Chains of fw4 that a packet to the router or its answer comes through, in addition to `input` and `input_ZONE`.
-_AROUND = ("prerouting", "raw_prerouting", "mangle_prerouting", "mangle_input", "dstnat", "output", "raw_output",
-           "mangle_output", "mangle_postrouting")  # fmt: skip
 _WORDS = {
     "ipset": "the members of a set", "helper": "a connection helper", "limit": "how much traffic there is",
     "mark": "marks that other programs set", "dscp": "the service class of packets",
@@ -103,30 +112,22 @@ class _Walk:
         """Includes outside the chains input and input_ZONE: files that load anything, and chains around."""
         for include in self._ruleset["includes"]:
             chain = include["chain"]
-            if chain == "input" or chain.startswith("input_"):
+            if chain == "input" or chain.startswith(("input_", "forward", "srcnat", "mangle_forward")):
                 continue
-            if chain.startswith(("forward", "srcnat", "mangle_forward")):
-                continue
-            is_around = chain in _AROUND or chain.startswith(("dstnat_", "output_"))
-            if is_around and include["place"] == "append" and chain in ("output", "raw_output"):
+            if include["place"] == "append" and chain in ("output", "raw_output"):
                 continue  # answers of a tracked connection are accepted before
-            if include["key"] in self._proven:
-                self._passed.add(include["key"])
-            else:
-                self._ends.append(("deny", "%s loads a file whose rules are not known" % include["label"]))
-            self._ends.append(("accept", "%s loads a file whose rules are not known" % include["label"]))
+            self._include(include)
             self._passed.add(include["key"])
 
     def _includes(self, chain: str, place: str) -> None:
         for include in self._ruleset["includes"]:
-            if (include["chain"], include["place"]) != (chain, place):
-                continue
-            why = "%s loads a file whose rules are not known" % include["label"]
-            if not self._ends:
-                self._passed.add(include["key"])
-            if include["key"] not in self._proven:
-                self._ends.append(("deny", why))
-            self._ends.append(("accept", why))
+            if (include["chain"], include["place"]) == (chain, place):
+                self._passed.update([] if self._ends else [include["key"]])
+                self._include(include)
+
+    def _include(self, include: Include) -> None:
+        why = "%s loads a file whose rules are not known" % include["label"]
+        self._ends += [("accept", why)] if include["key"] in self._proven else [("deny", why), ("accept", why)]
 
     def _rewrite(self) -> bool:
         """Follow redirects; return whether one surely sends the connection elsewhere."""
@@ -144,17 +145,15 @@ class _Walk:
                         return True
                 elif match is None:
                     self._doubts.append("%s may send port %s elsewhere" % (rule["label"], self._packet["port"]))
-                else:
-                    self._turn(rule)
+                else:  # to the router itself; the kernel takes one that changes nothing for none
+                    here = (self._packet["address"], self._packet["port"])
+                    there = (rule["to"][1] if rule["to"] else here[0], rule["to_port"] or here[1])
+                    self._is_rewritten = False if rule["to"] else None
+                    if there != here:
+                        self._is_rewritten = True
+                    self._packet["address"], self._packet["port"] = there
                     return False
         return False
-
-    def _turn(self, rule: Rule) -> None:
-        """Follow a redirect to the router itself; the kernel takes one that changes nothing for none."""
-        here = (self._packet["address"], self._packet["port"])
-        there = (rule["to"][1] if rule["to"] else here[0], rule["to_port"] or here[1])
-        self._is_rewritten = True if there != here else False if rule["to"] else None
-        self._packet["address"], self._packet["port"] = there
 
     def _input(self) -> None:
         """Walk through chain input and the chains of zones."""
@@ -203,26 +202,20 @@ def _matches(rule: Rule, packet: Packet) -> Match:
     """Return whether a packet meets all that a rule asks for."""
     if rule["family"] and rule["family"] != packet["family"]:
         return False
+    asked = rule["device"]
+    if asked and rule["direction"] == "out":
+        return False  # what comes in has no outgoing device yet
     address: Interval = (packet["address"], packet["address"])
     return every([
-        _device_asked(rule, packet["device"]),
+        _is_device(asked["device"], packet["device"]) if asked else True,
         _any_net(rule["sources"], packet["family"], packet["source"]),
         _any_net(rule["targets"], packet["family"], address),
         _any_port(rule["ports"], (packet["port"], packet["port"])),
         _any_port(rule["source_ports"], packet["source_port"]),
-        _any_mac(rule["macs"], packet["mac"]),
+        _chosen([(one["invert"], one["mac"] == packet["mac"] if packet["mac"] else None) for one in rule["macs"]]),
         _asked_type(rule, packet),
         None if _depends(rule, packet) or not rule["is_complete"] else True,
     ])  # fmt: skip
-
-
-def _device_asked(rule: Rule, device: str | None) -> Match:
-    asked = rule["device"]
-    if not asked:
-        return True
-    if rule["direction"] == "out":
-        return False  # what comes in has no outgoing device yet
-    return _is_device(asked["device"], device)
 
 
 def _is_device(pattern: str | None, device: str | None) -> Match:
@@ -233,20 +226,14 @@ def _is_device(pattern: str | None, device: str | None) -> Match:
 
 def _any_net(values: list[Values], family: int, address: Interval) -> Match:
     """Return whether an address is in one of the positive networks and in none of the inverted ones."""
-    own = [(value["invert"], net) for value in values for net in value["nets"] if net[0] == family]
-    return _chosen([(invert, _in_net(net, address)) for invert, net in own])
-
-
-def _in_net(net: tuple[int, int, int, int], address: Interval) -> Match:
-    return within(address, net[1], net[2]) if net[3] < 0 else masked(address, net[1], net[3])
+    return _chosen([
+        (value["invert"], within(address, low, high) if mask < 0 else masked(address, low, mask))
+        for value in values for kind, low, high, mask in value["nets"] if kind == family
+    ])  # fmt: skip
 
 
 def _any_port(values: list[Values], port: Interval) -> Match:
     return _chosen([(value["invert"], within(port, value["low"], value["high"])) for value in values])
-
-
-def _any_mac(values: list[Values], mac: str) -> Match:
-    return _chosen([(value["invert"], value["mac"] == mac if mac else None) for value in values])
 
 
 def _chosen(matches: list[tuple[bool, Match]]) -> Match:
@@ -276,24 +263,18 @@ def _asked_type(rule: Rule, packet: Packet) -> Match:
 
 def every(matches: Iterable[Match]) -> Match:
     """Return whether all match: one False decides."""
-    found: Match = True
-    for match in matches:
-        if match is False:
-            return False
-        if match is None:
-            found = None
-    return found
+    found = set(matches)
+    if False in found:
+        return False
+    return None if None in found else True
 
 
 def either(matches: Iterable[Match]) -> Match:
     """Return whether one of them matches: one True decides; False for none at all."""
-    found: Match = False
-    for match in matches:
-        if match is True:
-            return True
-        if match is None:
-            found = None
-    return found
+    found = set(matches)
+    if True in found:
+        return True
+    return None if None in found else False
 
 
 def opposite(match: Match) -> Match:
