@@ -1,17 +1,14 @@
 """Who is let in by a change: what the firewall, the ports, the Wi-Fi and the listeners pass afterwards and not before.
 
 `openings(before, after)` gives a sentence for it, [] when nobody is; `Change.admitted_anew` the packets themselves.
-Pure: bytes of UCI packages in. It reports what is new for a person: a rename, a match that gets narrower
-or an order that changes nothing lets in nobody. SSH and the router's page also count by who can log in there: a port
-that moves lets in nobody, passwords that are switched on let in those who know one. What the configuration does not
-hold (files that the firewall includes, addresses from elsewhere, rules that services add) is taken to be the same
-before and after.
+Pure: bytes of UCI packages in. It reports what is new for a person: a rename, a match that gets narrower or an order
+that changes nothing lets in nobody. SSH and the router's page also count by who can log in there: a port that moves
+lets in nobody, passwords that are switched on let in those who know one. What the configuration does not hold (files
+that the firewall includes, addresses from elsewhere, rules that services add) is taken to be the same before and after.
 
-Shape of a peer: {"label", "sides": [side before, side after], "place"?: what the ways in from one port share};
-a side is {"devices": (L3 devices at which its packets arrive), "macs": ("" | "allow" | "deny", MACs),
-"nets": (addresses that it may use) or ()}. No devices: it is not connected then. What people are counts, not what
-sections are called: a port is one whatever interface is on it; a Wi-Fi stands for those who know its key, so another
-name lets in nobody, an open one for anybody near by; a WireGuard peer is its public key.
+Of peers counts what people they are, not what sections are called: a port is one whatever interface is on it; a Wi-Fi
+stands for those who know its key, so another name lets in nobody, an open one for anybody near by; a WireGuard peer is
+its public key.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Who listens where after a change: dropbear and uhttpd as their init scripts start them. Knows no packets.
 
-Shape of a listener: {"service": "dropbear" | "uhttpd", "section", "port", "families", "bound": None for everywhere,
-else {"addresses": [(family, value)]} or {"device": name}, "is_tls", "doubt": what makes it unsure, or ""}.
 Source: dropbear.init and uhttpd.init of OpenWrt 24.10, uhttpd main.c and listen.c.
 
 Logins: who can log in by SSH, by password or by a key in /etc/dropbear/authorized_keys. Source: dropbear,

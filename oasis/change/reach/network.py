@@ -1,16 +1,9 @@
 """The router's interfaces as netifd will make them of a network package: devices, addresses, what is not known of them;
 and where a peer is plugged in, and which interfaces it meets there: bridges, VLANs, Wi-Fi.
 
-Shape of a network:
-    {"name", "device": l3 device, "" for none, None when its name is not known, "proto",
-     "addresses": [(family, value, bits)],
-     "unknown4", "unknown6": addresses that come from elsewhere, "zone": firewall zone that its protocol names,
-     "is_up": False when it surely stays down, "why": the reason for that, "options": its section}
-Addresses that are not in the configuration come from the facts, as long as nothing that they hang on is changed.
-Shape of a candidate, one place where the peer may be: {"kind": "port", "port", "tag" (0: none)} or {"kind": "network",
-"name" of the interface, "wifi"?: its wifi-iface section}. Often the place is not known: then there is a candidate for
-each port, and an answer that all of them share is sure. Source: netifd, config.c, interface.c, proto.c, bridge.c,
-vlandev.c.
+Addresses that are not in the configuration come from the facts, as long as nothing that they hang on is changed. Often
+the place of a peer is not known: then there is a candidate for each port, and an answer that all of them share is sure.
+Source: netifd, config.c, interface.c, proto.c, bridge.c, vlandev.c.
 """
 
 from __future__ import annotations

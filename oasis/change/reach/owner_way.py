@@ -3,22 +3,7 @@
 Callable: `OwnerWay(root, files, call)(images, came)` with `call(object, method)` of the bus and the connections by
 which the owner of the run is here (origin.py); gives reach.verdict's answer. The way that is tried is that of the
 owner's own connection while it stands; where nothing tells it, all that lead from elsewhere to pages or SSH.
-Reads files and the bus, writes nothing.
-
-Shape of facts:
-    {"interfaces": {name: {"device": l3 device or "", "up": bool, "addresses": [(family, address, bits)], "zone": str}},
-     "devices": {peer address: the router's device that leads to it},
-     "neighbours": {peer address: MAC address}, "leases": [addresses given by DHCP],
-     "ports": {peer address: the bridge port behind which it is, a wireless one too},
-     "wifi": {wireless device: name of its wifi-iface section},
-     "has_tls": bool (uhttpd can serve HTTPS),
-     "keys": the text of dropbear's authorized_keys, b"" without one,
-     "firewall": [rules that services added, as ubus gives them]}
-A key that is missing makes answers more careful, never wrong. Each function turns one text or reply into the value of
-one key.
-
-Paths: the connections by which owners reach the router now. Shape: {"family": 4 | 6, "source": the peer's address,
-"source_port": int, "address": the router's address that it uses, "port": int, "protocol": "tcp"}.
+Reads files and the bus, writes nothing. Each function turns one text or reply into the value of one key of the facts.
 Source: Linux, Documentation/networking/proc_net_tcp.rst.
 """
 

@@ -1,10 +1,7 @@
 """Send one new TCP connection through a ruleset and say where it may end. Knows no UCI and no listener.
 
-Shape of a packet: {"family", "device": name or None, "source": interval of addresses, "address": the router's, as a
-number, "source_port": interval, "port", "mac": text or "", "type"?: of ICMPv6}. A new connection is judged,
-never an old one: fw4 lets established ones through, also after a change that lets no new one in.
-Shape of what comes back: {"state": "yes" | "no" | "cannot_tell", "reason", "decider": what let it in, "port" and
-"address" at which it arrives, "passed": keys of includes that it surely came through}.
+A new connection is judged, never an old one: fw4 lets established ones through, also after a change that lets no new
+one in.
 
 Includes: what an included file does is not known. One that is unchanged and surely seen by today's connection
 ("proven") is known not to stop it; it may still be what lets it in.

@@ -1,21 +1,5 @@
 """What fw4 makes of a firewall package, as far as it decides about packets to the router itself, or through it.
 
-Shape of a ruleset:
-    {"policy": of chain input, "output" and "forward": those of the other chains, "zones": [zone],
-     "rules": {chain: [rule]}, "redirects": {zone name: [redirect]},
-     "includes": [{"label", "chain" or "", "place": "prepend" | "append" | "", "key"}],
-     "doubt": why nothing is sure, or "",
-     "is_mute": a rule keeps back some of what the router itself sends,
-     "is_slow": the limit of new connections is so low that owners may meet it}
-    zone {"name", "label", "input", "output", "forward", "family", "groups": [(names or None, names not)],
-     "subnets": [nets], "masq", "masq6", "held": [(family, address, bits)], "has_dnat"}
-    rule {"label", "target", "family", "proto", "sources", "targets", "ports", "source_ports", "macs", "device",
-     "direction", "types": of ICMP, "rate": packets a second or 0,
-     "depends": what its match hangs on that is not in the packet, "conditions": {word of depends: its text},
-     "limit": [number, unit] or None, "members": of its set,
-     "dest": zone, "*" or None for a rule about the router}
-    redirect: the same and "to": (family, address) or None, "to_port": int or None, "to_ports": (low, high) or None,
-     "is_plain"
 A chain is "input", "input_ZONE", "forward" or "forward_ZONE"; the last two only for protocol "". Order is fw4's. Knows
 no packet. Source: firewall4, fw4.uc and templates/ruleset.uc.
 """

@@ -1,4 +1,4 @@
-"""The types of the reachability check, for the type checker alone; the docstrings of the modules say what they mean."""
+"""The shapes of the reachability check: what its modules give each other, and what the keys mean."""
 
 from collections.abc import Callable as Callable
 from collections.abc import Iterable as Iterable
@@ -26,58 +26,58 @@ class Path(TypedDict):
     """A connection by which an owner reaches the router now."""
 
     family: int
-    source: str
+    source: str  # the peer's address
     source_port: int
-    address: str
+    address: str  # the router's, that the peer uses
     port: int
-    protocol: str
+    protocol: str  # "tcp"
     device: NotRequired[str]
 
 class Interface(TypedDict, total=False):
     """An interface as it runs."""
 
-    device: str
+    device: str  # of layer 3, or ""
     up: bool
     addresses: list[Subnet]
-    zone: str
+    zone: str  # that its protocol names
 
 class Facts(TypedDict, total=False):
-    """What a running router knows besides its configuration."""
+    """What a running router knows besides its configuration; what is missing makes answers careful, never wrong."""
 
-    interfaces: dict[str, Interface]
-    devices: dict[str, str]
-    neighbours: dict[str, str]
-    leases: list[str]
-    ports: dict[str, str]
-    wifi: dict[str, str]
-    has_tls: bool
-    keys: bytes
-    firewall: list[Added]
+    interfaces: dict[str, Interface]  # by name
+    devices: dict[str, str]  # the router's device that leads to it, by a peer's address
+    neighbours: dict[str, str]  # MAC, by a peer's address
+    leases: list[str]  # addresses given by DHCP
+    ports: dict[str, str]  # the bridge port behind which it is, a wireless one too, by a peer's address
+    wifi: dict[str, str]  # name of its wifi-iface section, by wireless device
+    has_tls: bool  # uhttpd can serve HTTPS
+    keys: bytes  # dropbear's authorized_keys, b"" without one
+    firewall: list[Added]  # rules that services added
 
 class Network(TypedDict):
     """An interface as netifd will make it."""
 
     name: str
-    device: str | None
+    device: str | None  # of layer 3, "" for none, None when its name is not known
     proto: str
     addresses: list[Subnet]
-    unknown4: bool
+    unknown4: bool  # addresses come from elsewhere
     unknown6: bool
-    zone: str
-    is_up: bool
-    why: str
-    options: Table
+    zone: str  # that its protocol names
+    is_up: bool  # False when it surely stays down
+    why: str  # the reason for that
+    options: Table  # its section
 
 Networks = dict[str, Network]
 
 class Candidate(TypedDict, total=False):
     """A place where the peer may be plugged in."""
 
-    kind: Required[str]
+    kind: Required[str]  # "port" or "network"
     port: str
-    tag: int
-    name: str
-    wifi: Table
+    tag: int  # VLAN, 0 for none
+    name: str  # of the interface
+    wifi: Table  # its wifi-iface section
 
 class End(TypedDict):
     """How a peer reaches the router after a change."""
@@ -85,10 +85,10 @@ class End(TypedDict):
     state: str
     reason: str
     network: Network | None
-    address: int
-    source: Interval
+    address: int  # the router's
+    source: Interval  # of the peer's addresses
     moved: bool
-    is_renewed: bool
+    is_renewed: bool  # the peer needs another address for it
 
 class Bound(TypedDict, total=False):
     """Where a listener is bound: one of the two."""
@@ -97,13 +97,13 @@ class Bound(TypedDict, total=False):
     device: str | None
 
 class Listener(TypedDict):
-    service: str
+    service: str  # "dropbear" or "uhttpd"
     section: str
     port: int
     families: tuple[int, ...]
-    bound: Bound | None
+    bound: Bound | None  # None for everywhere
     is_tls: bool
-    doubt: str
+    doubt: str  # what makes it unsure, or ""
 
 class Connection(TypedDict):
     """A connection to the router, as a listener meets it."""
@@ -120,21 +120,21 @@ class Packet(TypedDict):
     family: int
     device: str | None
     source: Interval
-    address: int
+    address: int  # the router's
     source_port: Interval
     port: int
-    mac: str
-    type: NotRequired[int]
+    mac: str  # or ""
+    type: NotRequired[int]  # of ICMPv6
 
 class Judged(TypedDict):
-    """Where a new connection ends, see packet_path.py."""
+    """Where a new connection ends."""
 
-    state: str
+    state: str  # "yes" | "no" | "cannot_tell"
     reason: str
-    decider: str
-    port: int
+    decider: str  # what let it in
+    port: int  # at which it arrives
     address: int
-    passed: set[str]
+    passed: set[str]  # keys of the includes that it surely came through
 
 class Zone(TypedDict):
     name: str
@@ -143,7 +143,7 @@ class Zone(TypedDict):
     output: str
     forward: str
     family: int | None
-    groups: list[tuple[list[str | None] | None, list[str | None]]]
+    groups: list[tuple[list[str | None] | None, list[str | None]]]  # (names or None for any, names not)
     subnets: list[Values]
     masq: bool
     masq6: bool
@@ -152,8 +152,8 @@ class Zone(TypedDict):
 
 class Include(TypedDict):
     label: str
-    chain: str
-    place: str
+    chain: str  # or ""
+    place: str  # "prepend", "append" or ""
     key: str
 
 class Rule(TypedDict, total=False):
@@ -169,13 +169,13 @@ class Rule(TypedDict, total=False):
     device: Required[Values | None]
     direction: Required[str]
     is_complete: Required[bool]
-    types: list[str]
-    rate: Required[int]
-    depends: Required[list[str]]
-    conditions: Required[dict[str, str]]
-    limit: Required[list[Any] | None]
-    members: Required[tuple[str, ...]]
-    dest: Zone | str | None
+    types: list[str]  # of ICMP
+    rate: Required[int]  # packets a second, or 0
+    depends: Required[list[str]]  # what its match hangs on that is not in the packet
+    conditions: Required[dict[str, str]]  # the text of each of these words
+    limit: Required[list[Any] | None]  # number, unit
+    members: Required[tuple[str, ...]]  # of its set
+    dest: Zone | str | None  # a zone, "*", None for a rule about the router
     # of a redirect alone
     to: tuple[int, int] | None
     to_port: int | None
@@ -183,28 +183,28 @@ class Rule(TypedDict, total=False):
     is_plain: bool
 
 class Ruleset(TypedDict):
-    policy: str
+    policy: str  # of chain input
     forward: str
     output: str
     zones: list[Zone]
-    rules: dict[str, list[Rule]]
-    redirects: dict[str, list[Rule]]
+    rules: dict[str, list[Rule]]  # by chain
+    redirects: dict[str, list[Rule]]  # by zone
     includes: list[Include]
-    doubt: str
-    is_mute: bool
-    is_slow: bool
+    doubt: str  # why nothing is sure, or ""
+    is_mute: bool  # a rule keeps back some of what the router itself sends
+    is_slow: bool  # the limit of new connections is so low that owners may meet it
 
 class Side(TypedDict):
     """A peer before or after a change."""
 
-    devices: tuple[str, ...]
-    macs: tuple[str, tuple[str, ...]]
-    nets: tuple[Any, ...]
+    devices: tuple[str, ...]  # of layer 3, at which its packets arrive; none: it is not connected
+    macs: tuple[str, tuple[str, ...]]  # ("" | "allow" | "deny", MACs)
+    nets: tuple[Any, ...]  # addresses that it may use, or ()
 
 class Peer(TypedDict):
     label: str
-    sides: list[Side]
-    place: NotRequired[str]
+    sides: list[Side]  # before, after
+    place: NotRequired[str]  # what the ways in from one port share
 
 class Answer(TypedDict, total=False):
     """The verdict; owner_way.py adds the dangers and what was read."""

@@ -1,11 +1,8 @@
 """From the peer's plug to the router's address: which interface it meets after a change, at which address, and if
 answers find back. Knows no firewall and no listener.
 
-`find(...)` gives for one candidate (see network.py) {"state", "reason", "network": the interface or None,
-"address": the router's address as a number, "source": interval of the peer's addresses, "moved": bool,
-"is_renewed": the peer needs another address for it}. A moved address is a "yes" when the peer gets there without
-anybody's hands: at once when the new address is in its old network, or by a fresh lease when it has one now and the
-interface still gives them (IPv6: by router advertisements).
+A moved address is a "yes" when the peer gets there without anybody's hands: at once when the new address is in its old
+network, or by a fresh lease when it has one now and the interface still gives them (IPv6: by router advertisements).
 
 Doubts: what of a change is read otherwise than it is written, or not worked out here; then the verdict is unknown. Each
 function takes packages before and after and returns the reason, "" for none. Found by trying changes on real programs
