@@ -44,17 +44,16 @@ def compare(before: Package, after: Package, package: str) -> list[Difference]:
             if (old.name, old.type) != (new.name, new.type) and not (old.anonymous and new.anonymous):
                 found.append(_item("section_renamed", package, was[id(old)], new.type, new=is_now[id(new)]))
             found.extend(_options(package, is_now[id(new)], new.type, old.options, new.options))
-    if _is_reordered(pairs, before.sections):
+    place = {id(section): number for number, section in enumerate(before.sections)}
+    places = [place[id(old)] for old, new in pairs if old is not None and new is not None]
+    if places != sorted(places):  # sections of both stand in another order
         found.append(_item("section_moved", package, is_now[id(after.sections[0])], after.sections[0].type))
     return found
 
 
 def label(package: Package, section: Section) -> str:
     """Return how a section is called in commands: its name, or @type[n]."""
-    if not section.anonymous:
-        return section.name
-    same = [other for other in package.sections if other.type == section.type]
-    return "@%s[%d]" % (section.type, [other is section for other in same].index(True))
+    return _labels(package)[id(section)]
 
 
 def _labels(package: Package) -> dict[int, str]:
@@ -92,30 +91,23 @@ def _pair(before: list[Section], after: list[Section]) -> list[tuple[Section | N
     return pairs + [(old, None) for old in before if id(old) not in taken]
 
 
-def _is_reordered(pairs: list[tuple[Section | None, Section | None]], before: list[Section]) -> bool:
-    """Return whether sections that exist on both sides stand in another order; `pairs` follow the new file."""
-    place = {id(section): number for number, section in enumerate(before)}
-    places = [place[id(old)] for old, new in pairs if old is not None and new is not None]
-    return places != sorted(places)
-
-
 def _item(kind: str, package: str, section: str, type_: str, **more: object) -> Difference:
     return {"kind": kind, "package": package, "section": section, "type": type_, **more}  # type: ignore[typeddict-item]
 
 
 def _options(package: str, section: str, type_: str, old: dict[str, Value], new: dict[str, Value]) -> list[Difference]:
     found = []
-    for option in list(new) + [name for name in old if name not in new]:
+    for option in [*new, *(name for name in old if name not in new)]:
         if old.get(option) == new.get(option):
             continue
         item = _item("set", package, section, type_, option=option)
         if option in old:
             item["old"] = old[option]
+        else:
+            item["kind"] = "added"
         if option in new:
             item["new"] = new[option]
-        if "old" not in item:
-            item["kind"] = "added"
-        elif "new" not in item:
+        else:
             item["kind"] = "removed"
         found.append(item)
     return found
@@ -126,36 +118,23 @@ def sentences(differences: list[Difference]) -> list[str]:
     lines: list[str] = []
     whole = {(item["package"], item["section"]) for item in differences if item["kind"] in WHOLE}
     for item in differences:
-        if item["kind"] in WHOLE:
-            verb = "new" if item["kind"] == "section_added" else "removed"
-            lines.append("%s: %s %s" % (item["package"], verb, _section_title(item)))
-        elif (item["package"], item["section"]) in whole:
-            if item["kind"] == "added":
-                lines[-1] += (", " if " with " in lines[-1] else " with ") + _short(item)
-        elif item["kind"] in ("section_renamed", "section_moved"):
-            lines.append("%s: %s %s" % (item["package"], _section_title(item), _moved(item)))
+        package, section, kind = item["package"], item["section"], item["kind"]
+        title = "%s %s" % (check.title(str(package), str(item["type"]), "") or item["type"], section)
+        if kind in WHOLE:
+            lines.append("%s: %s %s" % (package, "new" if kind == "section_added" else "removed", title))
+        elif (package, section) in whole:
+            if kind == "added":
+                words = (", " if " with " in lines[-1] else " with ", item["option"], shown(item, "new"))
+                lines[-1] += "%s%s %s" % words
+        elif kind == "section_renamed":
+            lines.append("%s: %s is renamed to %s" % (package, title, item["new"]))
+        elif kind == "section_moved":
+            lines.append("%s: %s and others change their order" % (package, title))
         else:
-            lines.append("%s: %s" % (_place(item), _from_to(item)))
+            title = check.title(str(package), str(item["type"]), str(item["option"]))
+            where = "%s.%s.%s" % (package, section, item["option"])
+            lines.append("%s: %s" % ("%s (%s)" % (title, where) if title else where, _from_to(item)))
     return lines
-
-
-def _section_title(item: Difference) -> str:
-    return "%s %s" % (check.title(str(item["package"]), str(item["type"]), "") or item["type"], item["section"])
-
-
-def _moved(item: Difference) -> str:
-    return "is renamed to %s" % item["new"] if item["kind"] == "section_renamed" else "and others change their order"
-
-
-def _place(item: Difference) -> str:
-    package, type_, option = str(item["package"]), str(item["type"]), str(item["option"])
-    title = check.title(package, type_, option)
-    where = "%s.%s.%s" % (package, item["section"], option)
-    return "%s (%s)" % (title, where) if title else where
-
-
-def _short(item: Difference) -> str:
-    return "%s %s" % (item["option"], shown(item, "new"))
 
 
 def _from_to(item: Difference) -> str:
@@ -163,15 +142,11 @@ def _from_to(item: Difference) -> str:
         return "set to %s" % shown(item, "new")
     if item["kind"] == "removed":
         return "removed, was %s" % shown(item, "old")
-    if isinstance(item["old"], list) and isinstance(item["new"], list):
-        return _list_words(item["old"], item["new"])
-    return "%s → %s" % (shown(item, "old"), shown(item, "new"))
-
-
-def _list_words(old: list[str], new: list[str]) -> str:
-    words = ["+ %s" % plain(value) for value in new if value not in old] + [
-        "- %s" % plain(value) for value in old if value not in new
-    ]
+    old, new = item["old"], item["new"]
+    if not isinstance(old, list) or not isinstance(new, list):
+        return "%s → %s" % (shown(item, "old"), shown(item, "new"))
+    words = ["+ %s" % plain(value) for value in new if value not in old]
+    words += ["- %s" % plain(value) for value in old if value not in new]
     return ", ".join(words) or "in another order: " + ", ".join(map(plain, new))
 
 
@@ -272,40 +247,27 @@ def groups(old: list[str], new: list[str], around: int) -> list[list[Piece]]:
 
 def differences(old: list[str], new: list[str]) -> list[Piece]:
     """Return the pieces that lead from the old lines to the new ones, in order and without gaps."""
-    found: list[Piece] = []
-    at_old = at_new = 0
-    for old_from, new_from, length in [*_common(old, new), (len(old), len(new), 0)]:
-        if old_from > at_old or new_from > at_new:
-            tag = "replace" if old_from > at_old and new_from > at_new else "delete" if old_from > at_old else "insert"
-            found.append((tag, at_old, old_from, at_new, new_from))
-        at_old, at_new = old_from + length, new_from + length
-        if length:
-            found.append(("equal", old_from, at_old, new_from, at_new))
-    return found
-
-
-def _common(old: list[str], new: list[str]) -> list[tuple[int, int, int]]:
-    """Return the runs of lines in both, in order: (from in the old, from in the new, length)."""
-    runs: list[tuple[int, int, int]] = []
-    for one, other in _kept(old, new):
-        if runs and runs[-1][0] + runs[-1][2] == one and runs[-1][1] + runs[-1][2] == other:
-            runs[-1] = (runs[-1][0], runs[-1][1], runs[-1][2] + 1)
-        else:
-            runs.append((one, other, 1))
-    return runs
-
-
-def _kept(old: list[str], new: list[str]) -> list[tuple[int, int]]:
-    """Return the pairs of places of the lines that stay."""
-    head = 0
+    head = tail = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
         head += 1
-    tail = 0
     while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
+    kept = [(at, at) for at in range(head)]  # the places of the lines that stay, and the end
     middle = _search(old[head : len(old) - tail], new[head : len(new) - tail])
-    pairs = [(at, at) for at in range(head)] + [(one + head, other + head) for one, other in middle]
-    return pairs + [(len(old) - at, len(new) - at) for at in range(tail, 0, -1)]
+    kept += [(one + head, other + head) for one, other in middle]
+    kept += [(len(old) - at, len(new) - at) for at in range(tail, -1, -1)]
+    found: list[Piece] = []
+    at_old = at_new = 0
+    for old_at, new_at in kept:
+        if old_at > at_old or new_at > at_new:
+            tag = "replace" if old_at > at_old and new_at > at_new else "delete" if old_at > at_old else "insert"
+            found.append((tag, at_old, old_at, at_new, new_at))
+        at_old, at_new = old_at + 1, new_at + 1
+        if (old_at, new_at) == (len(old), len(new)):
+            break
+        first = found.pop() if found and found[-1][0] == "equal" else ("equal", old_at, at_old, new_at, at_new)
+        found.append(("equal", first[1], at_old, first[3], at_new))
+    return found
 
 
 def _search(old: list[str], new: list[str]) -> list[tuple[int, int]]:
