@@ -37,11 +37,6 @@ def _outside_zones(scene: Scene) -> list[Section]:
     return [zone for zone in scene.zones() if any(name in names for name in words(zone.get("network")))]
 
 
-def _inside_zones(scene: Scene) -> list[Section]:
-    outside = _outside_zones(scene)
-    return [zone for zone in scene.zones() if zone not in outside and words(zone.get("network"))]
-
-
 def _needs_firewall(scene: Scene) -> None:
     if not scene.zones():
         raise SkippedError("there is no firewall configuration")
@@ -66,15 +61,17 @@ def masquerade(scene: Scene) -> Found:
 def forwarding(scene: Scene) -> Found:
     """The home network may not go out."""
     _needs_firewall(scene)
-    outside = [str(zone.get("name")) for zone in _outside_zones(scene)]
+    outside_zones = _outside_zones(scene)
+    outside = [str(zone.get("name")) for zone in outside_zones]
     allowed = {(str(one.get("src")), str(one.get("dest"))) for one in scene.sections("firewall", "forwarding")
                if sight.is_on(one, "enabled", True)}  # fmt: skip
     allowed |= {(str(one.get("src")), str(one.get("dest"))) for one in scene.sections("firewall", "rule")
                 if sight.is_on(one, "enabled", True) and str(one.get("target")).upper() == "ACCEPT"
                 and not one.get("dest_port") and not _is_narrowed(one)}  # fmt: skip
-    for zone in _inside_zones(scene) if outside else []:
+    for zone in scene.zones() if outside else []:
         name = str(zone.get("name"))
-        if "lan" not in words(zone.get("network")) or any((name, other) in allowed for other in (*outside, "*")):
+        is_allowed = any((name, other) in allowed for other in (*outside, "*"))
+        if zone in outside_zones or "lan" not in words(zone.get("network")) or is_allowed:
             continue
         evidence = ["no forwarding from %s to %s" % (name, " or ".join(outside))]
         commands = ["uci add firewall forwarding", "uci set firewall.@forwarding[-1].src='%s'" % name,
@@ -179,16 +176,13 @@ def _behind(scene: Scene) -> list[Net]:
     routes = [(one.get("target"), one.get("mask")) for entry in entries for one in entry["route"]]
     for section in scene.sections("network", "route"):
         target, _, bits = str(section.get("target") or "").partition("/")
-        given = digits(bits)
-        routes.append((target, _bits(section.get("netmask")) if given is None else given))
+        given, mask = digits(bits), ip4(section.get("netmask"))
+        if given is None:
+            given = 32 if mask is None else bin(mask).count("1")
+        routes.append((target, given))
     found = [net for entry in entries for net in networks(entry)]
     return found + [net for target, bits in routes for net in networks({"ipv4-address": [
         {"address": target, "mask": bits}]}) if net.bits]  # fmt: skip
-
-
-def _bits(netmask: object) -> int:
-    number = ip4(netmask)
-    return 32 if number is None else bin(number).count("1")
 
 
 def open_zone(scene: Scene) -> Found:
@@ -217,7 +211,8 @@ def open_ports(scene: Scene) -> Found:
         if not ports:
             continue
         name = clean.name(rule.get("name")) or path
-        evidence = ["%s: %s from %s, port %s" % (path, "/".join(_protocols(rule)), rule["src"], _port_text(rule))]
+        port = " ".join(words(rule.get("dest_port"))) or "any"
+        evidence = ["%s: %s from %s, port %s" % (path, "/".join(_protocols(rule)), rule["src"], port)]
         key = "open-management" if any(port in _MANAGEMENT for port in ports) else "open-service"
         services = sorted({_MANAGEMENT.get(port) or _MISUSED[port] for port in ports})
         values = {"name": name, "services": ", ".join(services)}
@@ -227,10 +222,6 @@ def open_ports(scene: Scene) -> Found:
 def _is_narrowed(rule: Section) -> bool:
     """Tell whether a rule is for chosen senders only."""
     return any(rule.get(option) for option in ("src_ip", "src_mac", "ipset"))
-
-
-def _port_text(rule: Section) -> str:
-    return " ".join(words(rule.get("dest_port"))) or "any"
 
 
 def _open(rule: Section) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oasis.catalogue import address_text
 from oasis.core import clean
 from oasis.doctor import scene as sight
-from oasis.doctor.scene import Net, SkippedError, digits, ip4, networks, seen, words
+from oasis.doctor.scene import SkippedError, digits, ip4, networks, seen, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,8 +103,11 @@ def pool(scene: Scene) -> Found:
         if start < 1 or start > size:
             yield seen("pool-outside", path, values, ["%s: start %d, network %s" % (path, start, nets[0])])
             continue
-        taken = _taken(scene, nets[0], start, min(limit, size - start + 1))
-        if taken >= min(limit, size - start + 1):
+        first, room = nets[0].first + start, min(limit, size - start + 1)
+        fixed = {str(one.get("ip")) for one in scene.sections("dhcp", "host")}
+        held = [ip4(lease["ip"]) for lease in scene.leases() if lease["ip"] not in fixed]
+        taken = sum(1 for one in held if one is not None and first <= one < first + room)
+        if taken >= room:
             room = min(size - start + 1, 2 * limit)
             commands = ["uci set %s.limit='%d'" % (path, room)] if room > limit else []
             yield seen("pool-empty", path, values, ["%d leases, limit %d" % (taken, limit)], commands)
@@ -117,13 +120,6 @@ def _pool_of(scene: Scene, interface: str) -> Section | None:
 def _number(section: Section, option: str, default: int) -> int:
     found = digits(str(section.get(option, default)))
     return default if found is None else found
-
-
-def _taken(scene: Scene, net: Net, start: int, limit: int) -> int:
-    first = net.first + start
-    fixed = {str(one.get("ip")) for one in scene.sections("dhcp", "host")}
-    held = [ip4(lease["ip"]) for lease in scene.leases() if lease["ip"] not in fixed]
-    return sum(1 for one in held if one is not None and first <= one < first + limit)
 
 
 def no_server(scene: Scene) -> Found:
@@ -155,12 +151,10 @@ def reservations(scene: Scene) -> Found:
             other = sight.path_of("dhcp", first[address])
             yield seen("lease-twice", path, values, ["%s.ip and %s.ip: %s" % (other, path, address)])
         elif nets and not any(ip4(address) in net for net in nets):
-            yield seen("lease-outside", path, values, ["%s.ip: %s" % (path, address), "networks: %s" % _all(nets)])
+            yield seen(
+                "lease-outside", path, values, ["%s.ip: %s" % (path, address), "networks: " + ", ".join(map(str, nets))]
+            )
         first.setdefault(address, host)
-
-
-def _all(nets: list[Net]) -> str:
-    return ", ".join(str(net) for net in nets)
 
 
 def same_address(scene: Scene) -> Found:

@@ -283,15 +283,12 @@ _LISTS = ("ipv4-address", "ipv6-address", "ipv6-prefix", "route", "errors")
 
 def _sound(entries: list[Entry]) -> list[Entry]:
     """Return the live interfaces with a name, each with its lists."""
-    return [_with_lists(one) for one in entries if isinstance(one.get("interface"), str)]
-
-
-def _with_lists(entry: Entry) -> Entry:
-    given = {key: entry.get(key) for key in _LISTS}
-    lists = {key: [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-             for key, value in given.items()}  # fmt: skip
-    servers = entry.get("dns-server")
-    return {**entry, **lists, "dns-server": servers if isinstance(servers, list) else []}
+    found = []
+    for entry in entries:
+        lists = {key: entry.get(key) if isinstance(entry.get(key), list) else [] for key in (*_LISTS, "dns-server")}
+        lists.update({key: [one for one in lists[key] if isinstance(one, dict)] for key in _LISTS})
+        found += [{**entry, **lists}] if isinstance(entry.get("interface"), str) else []
+    return found
 
 
 def _numbered(sections: dict[str, Section]) -> dict[str, Section]:

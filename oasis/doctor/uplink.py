@@ -35,7 +35,7 @@ _NO_SESSION_LOG = "Timeout waiting for PADO"
 # A plug that is pulled once or twice is somebody at work; more often in what the log holds, the cable is bad.
 _FLAPS = 6
 _FLAP_LOG = ("Link is Down", "link is down", "carrier lost", "link down")
-_SLOW_MBIT = 100
+_SLOW_MBIT, _FASTER = 100, ("1000", "2500", "5000", "10000")
 _LINES = 3
 _PING_S = 2
 # PPPoE takes 8 bytes of 1500 (RFC 2516).
@@ -69,16 +69,11 @@ def duplex(scene: Scene) -> Found:
         evidence = ["%s: %s" % (name, speed)]
         if speed.endswith("H"):
             yield seen("half-duplex", name, {"device": name, "speed": speed[:-1]}, evidence)
-        elif 0 < (digits(speed[:-1]) or 0) <= _SLOW_MBIT and _can_more(device):
+        elif 0 < (digits(speed[:-1]) or 0) <= _SLOW_MBIT and all(
+            any(mode.startswith(_FASTER) for mode in words(device.get(end)))
+            for end in ("link-supported", "link-partner-advertising")
+        ):  # both ends could do a gigabit: then the cable is what cannot
             yield seen("slow-link", name, {"device": name, "speed": speed[:-1]}, evidence)
-
-
-def _can_more(device: Entry) -> bool:
-    """Tell whether both ends say that they could do a gigabit: then the cable is what cannot."""
-    return all(
-        any(mode.startswith(("1000", "2500", "5000", "10000")) for mode in words(device.get(end)))
-        for end in ("link-supported", "link-partner-advertising")
-    )
 
 
 def flapping(scene: Scene) -> Found:
@@ -255,7 +250,7 @@ def gateway(scene: Scene) -> Found:
 
 
 def _is_unheard(scene: Scene, hop: str) -> bool:
-    """Tell whether the neighbour table knows no hardware address of the hop: many gateways refuse pings."""
+    """Tell whether the neighbour table, after the ping, knows no hardware address of the hop: many refuse pings."""
     for line in scene.text("/proc/net/arp").split("\n")[1:]:
         fields = line.split()
         if len(fields) >= 4 and fields[0] == hop:
@@ -272,27 +267,20 @@ def mtu(scene: Scene) -> Found:
             continue
         size = scene.device(entry.get("l3_device") or entry.get("device")).get("mtu")
         size = size if isinstance(size, int) and size > 0 else 1500
+        below = scene.device(entry.get("device")).get("mtu")
+        has_jumbo = isinstance(below, int) and below > 1500  # the port below PPPoE carries larger frames (RFC 4638)
+        is_narrow = size < 1500 or str(entry.get("proto")).startswith(("ppp", "l2tp", "6in4"))
         values, evidence = {"interface": name, "mtu": size}, ["%s: mtu %d" % (name, size)]
         if size < _LEAST_MTU:
             yield seen("mtu-small", name, values, evidence)
-        elif entry.get("proto") == "pppoe" and size > _PPPOE_MTU and not _has_jumbo(scene, entry):
+        elif entry.get("proto") == "pppoe" and size > _PPPOE_MTU and not has_jumbo:
             is_set = scene.config("network").get(name, {}).get("mtu")
             yield seen("mtu-pppoe", name, values, evidence, ["uci delete network.%s.mtu" % name] if is_set else [])
-        if zone and _is_narrow(entry, size) and not sight.is_on(zone, "mtu_fix", False):
+        if zone and is_narrow and not sight.is_on(zone, "mtu_fix", False):
             path = sight.path_of("firewall", zone)
             told = {"zone": zone.get("name"), "interface": name}
             clamp = ["uci set %s.mtu_fix='1'" % path]
             yield seen("no-mtu-fix", name, told, ["%s: mtu_fix is off" % path, *evidence], clamp)
-
-
-def _is_narrow(entry: Entry, size: int) -> bool:
-    return str(entry.get("proto")).startswith(("ppp", "l2tp", "6in4")) or size < 1500
-
-
-def _has_jumbo(scene: Scene, entry: Entry) -> bool:
-    """Tell whether the port below PPPoE carries larger frames (RFC 4638)."""
-    below = scene.device(entry.get("device")).get("mtu")
-    return isinstance(below, int) and below > 1500
 
 
 def fragments(scene: Scene) -> Found:

@@ -72,7 +72,9 @@ def security(scene: Scene) -> Found:
         path, kind = path_of("wireless", point), str(point.get("encryption") or "none").lower()
         values = {"ssid": clean.name(point.get("ssid")), "encryption": kind}
         evidence = ["%s.encryption: %s" % (path, kind)]
-        if kind in _OPEN and point.get("network") and not _is_guest(point):
+        networks = sight.words(point.get("network"))
+        is_guest = any("guest" in name or "portal" in name for name in networks)  # open on purpose, as in a café
+        if kind in _OPEN and point.get("network") and not is_guest:
             yield seen("wifi-open", path, values, evidence)
         elif kind in _BROKEN:
             yield seen("wifi-broken", path, values, evidence)
@@ -82,11 +84,6 @@ def security(scene: Scene) -> Found:
         key = str(point.get("key") or "")
         if kind.startswith(("psk", "sae")) and key.lower() in _COMMON:
             yield seen("wifi-common-key", path, values, ["%s.key is on the list of those tried first" % path])
-
-
-def _is_guest(point: Section) -> bool:
-    """Tell whether an open network leads to a guest interface: open on purpose, as in a café."""
-    return any("guest" in name or "portal" in name for name in sight.words(point.get("network")))
 
 
 def on_air(scene: Scene) -> Found:
@@ -100,14 +97,12 @@ def on_air(scene: Scene) -> Found:
         name = str(radio[".name"])
         state = live.get(name) if name in used else None  # netifd leaves a radio without networks off
         if isinstance(state, dict) and state.get("up") is False and not state.get("pending"):
-            reasons = [str(one.get("code", "")) for one in _list(state.get("errors")) if isinstance(one, dict)]
+            errors = state.get("errors")
+            errors = errors if isinstance(errors, list) else []
+            reasons = [str(one.get("code", "")) for one in errors if isinstance(one, dict)]
             evidence = ["%s: up is false" % name, *(reason for reason in reasons if reason)]
             evidence += [line for line in scene.log() if "hostapd" in line and "failed" in line.lower()][-2:]
             yield seen("wifi-down", name, {"radio": name}, evidence)
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def unbound(scene: Scene) -> Found:

@@ -51,7 +51,11 @@ def networks(config: Config, facts: Facts, base: Config) -> Networks:
             network["device"] = lower["device"] if lower else ""
     for name, entry in running.items():
         if name not in found and name not in old:  # made by a protocol, as wan_6 is
-            found[name] = _dynamic(name, entry)
+            found[name] = {
+                "name": name, "device": entry.get("device", ""), "proto": "dynamic",
+                "addresses": entry.get("addresses", []), "unknown4": True, "unknown6": True,
+                "zone": entry.get("zone", ""), "is_up": True, "why": "", "options": {},
+            }  # fmt: skip
     return found
 
 
@@ -72,13 +76,6 @@ def rides(one: Network, devices: list[str]) -> bool:
     """Return whether an interface makes its own device on top of one of these, as PPPoE does."""
     below = sections.texts(one["options"], "device") + sections.texts(one["options"], "ifname")
     return one["proto"] in PPP and any(name in devices for name in below)
-
-
-def _dynamic(name: str, entry: Interface) -> Network:
-    return {
-        "name": name, "device": entry.get("device", ""), "proto": "dynamic", "addresses": entry.get("addresses", []),
-        "unknown4": True, "unknown6": True, "zone": entry.get("zone", ""), "is_up": True, "why": "", "options": {},
-    }  # fmt: skip
 
 
 def _network(section: Table, old: Table, running: Interface, package: Tables, old_package: Tables) -> Network:
@@ -236,7 +233,9 @@ def _ports(package: Tables, device: str) -> list[Candidate]:
     """Return the ports from which frames come to a device."""
     ports = bridge_ports(package, device)
     if ports is not None:
-        return [_port(package, port) for port in ports]
+        return [
+            {"kind": "port", "port": lower, "tag": vid} for lower, vid in (vlan_of(package, port) for port in ports)
+        ]
     lower, vid = vlan_of(package, device)
     if not vid:
         return [{"kind": "port", "port": device, "tag": 0}]
@@ -249,11 +248,6 @@ def _ports(package: Tables, device: str) -> list[Candidate]:
     return [
         {"kind": "port", "port": port, "tag": 0 if is_untagged else vid} for port, (is_untagged, _) in members.items()
     ]
-
-
-def _port(package: Tables, name: str) -> Candidate:
-    lower, vid = vlan_of(package, name)
-    return {"kind": "port", "port": lower, "tag": vid}
 
 
 def _wifi(config: Config, name: str) -> list[Candidate]:
@@ -295,16 +289,9 @@ def uplinks(package: Tables, port: str, tag: int, depth: int = _DEPTH) -> tuple[
                 found += [one, *above]
                 why = why or stopped
         return sorted(set(found)), why
-    return [*names, *_stacked(package, names)], ""
-
-
-def _stacked(package: Tables, names: list[str]) -> list[str]:
-    """Return MAC VLANs, which see the same frames."""
-    return [
-        sections.text(section, "name")
-        for section in sections.typed(package, "device")
-        if sections.text(section, "type") == "macvlan" and sections.text(section, "ifname") in names
-    ]
+    stacked = [one for one in sections.typed(package, "device") if sections.text(one, "type") == "macvlan"]
+    # MAC VLANs see the same frames
+    return [*names, *(sections.text(one, "name") for one in stacked if sections.text(one, "ifname") in names)], ""
 
 
 def _through(package: Tables, bridge: str, port: str, tag: int) -> tuple[list[str], str]:

@@ -64,20 +64,13 @@ def verdict(before: dict[str, bytes], after: dict[str, bytes], paths: list[Path]
     """
     old, new = (sections.read({name: side[name] for name in PACKAGES if name in side}) for side in (before, after))
     if not paths:
-        return _answer(
-            "cannot_tell", ["nobody is connected to the router's pages or its SSH: whose way to check is not known"], ""
-        )
-    told = [_Check(old, new, path, facts).run() for path in paths]
-    for state in ("no", "cannot_tell"):
-        reasons = [reason for found, reason, _ in told if found == state]
-        if reasons:
-            return _answer(state, reasons, "")
-    moved = [address for _, _, address in told if address]
-    return _answer("yes", [reason for _, reason, _ in told if reason], moved[0] if moved else "")
-
-
-def _answer(state: str, reasons: list[str], new_address: str) -> Answer:
-    return {"verdict": state, "reasons": list(dict.fromkeys(reasons)), "new_address": new_address}
+        why = "nobody is connected to the router's pages or its SSH: whose way to check is not known"
+        return {"verdict": "cannot_tell", "reasons": [why], "new_address": ""}
+    found = [_Check(old, new, path, facts).run() for path in paths]
+    state = next(state for state in ("no", "cannot_tell", "yes") if any(one[0] == state for one in found))
+    reasons = [why for one, why, _ in found if one == state and (why or state != "yes")]
+    moved = next((address for _, _, address in found if address), "") if state == "yes" else ""
+    return {"verdict": state, "reasons": list(dict.fromkeys(reasons)), "new_address": moved}
 
 
 class _Check:
@@ -96,7 +89,12 @@ class _Check:
         if all(self._is_same(name) for name in PACKAGES if name != "dhcp"):
             return "yes", "", ""
         if self._is_calm:
-            return self._at(self._standing())
+            known = [one for one in self._way.then.values() if one["device"] == self._device]
+            source = value_of(self._path["source"])
+            return self._at({
+                "state": "yes", "reason": "", "network": known[0] if known else None, "moved": False,
+                "is_renewed": False, "address": value_of(self._path["address"]), "source": (source, source),
+            })  # fmt: skip
         if not self._device:
             return "cannot_tell", "where your device is connected is not known", ""
         places = self._way.candidates()
@@ -106,24 +104,12 @@ class _Check:
         first = found[0]
         if all((state, moved) == (first[0], first[2]) for state, _, moved in found):
             return first
-        unsure = [one for one in found if one[0] != "yes"]
-        return (
-            "cannot_tell",
-            "behind which port your device is, is not known: " + unsure[0][1] if unsure else first[1],
-            "",
-        )
+        why = next((reason for state, reason, _ in found if state != "yes"), None)
+        what = "behind which port your device is, is not known: "
+        return "cannot_tell", first[1] if why is None else what + why, ""
 
     def _is_same(self, name: str) -> bool:
         return sections.content(self._before.get(name, {})) == sections.content(self._after.get(name, {}))
-
-    def _standing(self) -> End:
-        """Return the way as it is now, when network and Wi-Fi stay as they are."""
-        source = value_of(self._path["source"])
-        known = [one for one in self._way.then.values() if one["device"] == self._device]
-        return {
-            "state": "yes", "reason": "", "network": known[0] if known else None, "moved": False, "is_renewed": False,
-            "address": value_of(self._path["address"]), "source": (source, source),
-        }  # fmt: skip
 
     def _arrived(self, way: End) -> tuple[str, str, str]:
         """Go on from the interface, unless the way ends before it."""
@@ -172,21 +158,17 @@ class _Check:
             if further[0] != "yes":
                 return further[0], "the page goes on to port %d: %s" % (to, further[1]), ""
         reason = "; ".join(one for one in (way["reason"], heard[1] if heard[2] != port else "") if one)
-        return "yes", reason, self._new_address(way, heard[2])
-
-    def _new_address(self, way: End, port: int) -> str:
-        text = address_text.text_of(self._family, way["address"])
-        if port != int(self._path["port"]):
-            return "%s:%d" % (text if self._family == 4 else "[%s]" % text, port)
-        return text if way["moved"] else ""
+        place = address_text.text_of(self._family, way["address"])
+        if heard[2] != port:
+            return "yes", reason, "%s:%d" % (place if self._family == 4 else "[%s]" % place, heard[2])
+        return "yes", reason, place if way["moved"] else ""
 
     def _heard(self, way: End, device: str | None, port: int) -> Heard:
         now: Connection = {
             "family": self._family, "address": value_of(self._path["address"]), "port": port,
             "device": self._device or None, "source": value_of(self._path["source"]),
         }  # fmt: skip
-        is_alike = all(self._is_same(name) for name in ("dropbear", "uhttpd", "network")) and self._is_calm
-        if is_alike:
+        if self._is_calm and self._is_same("dropbear") and self._is_same("uhttpd"):
             return "yes", "", port, None
         then: Connection = {**now, "address": way["address"], "device": device}
         return listeners.judge(self._before, self._after, (self._way.now, self._way.then), now, then, self._facts)
@@ -197,31 +179,25 @@ class _Check:
         is_alike = now == then and self._is_same("firewall") and (self._is_calm or self._zoned_alike())
         if is_alike or "firewall" not in self._after:
             return "yes", ""
-        earlier = self._judge(0, self._before, self._way.now, now, set())
+        earlier = self._judge(0, now, set())
         proven = {one["key"] for one in self._ruleset(0)["includes"]} & earlier["passed"] if now == then else set()
-        later = self._judge(1, self._after, self._way.then, then, proven)
+        later = self._judge(1, then, proven)
         if later["state"] == "yes" and self._ruleset(1)["includes"] and later["decider"] != earlier["decider"]:
             return "cannot_tell", "a file that the firewall includes may close another way in"
         if later["state"] == "no" and earlier["state"] == "no" and now == then:
             return "cannot_tell", "by its rules the firewall is shut for you already, yet you are connected"
         if (later["port"], later["address"]) != (port, then["address"]) and later["state"] == "yes":
-            return self._redirected(way, device, later)
+            for one in listeners.listeners(self._after, self._way.then):
+                if one["port"] == later["port"] and listeners.hears(one, self._family, later["address"], device):
+                    return "cannot_tell", "a redirect leads to port %d of the router" % later["port"]
+            return "no", "a redirect leads to port %d, where nobody answers" % later["port"]
         if later["state"] == "yes" and self._family == 6:
-            return self._discovered(now, then, proven)
+            # what IPv6 needs in addition to the connection itself; a doubt that exists today does not count
+            added = self._facts.get("firewall", [])
+            found, why = judge_discovery(self._after["firewall"], self._way.then, added, then, proven)
+            before = judge_discovery(self._before.get("firewall", {}), self._way.now, added, now, proven)
+            return ("yes", "") if found or before == (found, why) else ("cannot_tell", why)
         return later["state"], later["reason"]
-
-    def _discovered(self, now: Packet, then: Packet, proven: set[str]) -> tuple[str, str]:
-        """Judge what IPv6 needs in addition to the connection itself; a doubt that exists today does not count."""
-        added = self._facts.get("firewall", [])
-        found, why = judge_discovery(self._after["firewall"], self._way.then, added, then, proven)
-        before = judge_discovery(self._before.get("firewall", {}), self._way.now, added, now, proven)
-        return ("yes", "") if found or before == (found, why) else ("cannot_tell", why)
-
-    def _redirected(self, way: End, device: str | None, end: Judged) -> tuple[str, str]:
-        for one in listeners.listeners(self._after, self._way.then):
-            if one["port"] == end["port"] and listeners.hears(one, self._family, end["address"], device):
-                return "cannot_tell", "a redirect leads to port %d of the router" % end["port"]
-        return "no", "a redirect leads to port %d, where nobody answers" % end["port"]
 
     def _zoned_alike(self) -> bool:
         """Return whether names and addresses that the firewall may use are the same before and after."""
@@ -240,11 +216,9 @@ class _Check:
             )
         return self._rulesets[side]
 
-    def _judge(self, side: int, config: Config, nets: Networks, packet: Packet, proven: set[str]) -> Judged:
-        def is_own(address: tuple[int, int]) -> bool:
-            return network.owns(nets, *address)
-
-        return packet_path.judge(self._ruleset(side), packet, is_own, proven)
+    def _judge(self, side: int, packet: Packet, proven: set[str]) -> Judged:
+        nets = (self._way.now, self._way.then)[side]
+        return packet_path.judge(self._ruleset(side), packet, lambda one: network.owns(nets, *one), proven)
 
     def _packet(self, address: int, device: str | None, port: int, source: Interval | None) -> Packet:
         own = value_of(self._path["source"])
@@ -314,7 +288,8 @@ def dangers(before: dict[str, bytes], after: dict[str, bytes], facts: Facts) -> 
     """Return a sentence for each danger. Raises: UciError for a file that is none."""
     old, new = sections.read(before), sections.read(after)
     nets = (network.networks(old, facts, old), network.networks(new, facts, old))
-    waiting = _unbound(old, new, nets)
+    earlier = listeners.unbound(old, nets[0])
+    waiting = [why for name, why in listeners.unbound(new, nets[1]).items() if name not in earlier]
     # One that waits for its interface is reported already, with the reason.
     silent = [] if waiting else _silenced((old, new), nets, facts)
     return [*_logins(old, new, facts), *waiting, *silent, *_strayed(old, new, nets)]
@@ -334,17 +309,13 @@ def _logins(old: Config, new: Config, facts: Facts) -> list[str]:
     return found
 
 
-def _unbound(old: Config, new: Config, nets: tuple[Networks, Networks]) -> list[str]:
-    earlier = listeners.unbound(old, nets[0])
-    return [why for name, why in listeners.unbound(new, nets[1]).items() if name not in earlier]
-
-
 def _silenced(sides: tuple[Config, Config], nets: tuple[Networks, Networks], facts: Facts) -> list[str]:
     """Return where at home SSH answers no more: surely did, and surely does not."""
     added = facts.get("firewall", [])
     rules = [ruleset.compile_rules(side["firewall"], own, added) if "firewall" in side else None
              for side, own in zip(sides, nets, strict=True)]  # fmt: skip
-    heard = [_ssh(side, own) for side, own in zip(sides, nets, strict=True)]
+    heard = [[one for one in listeners.listeners(side, own) if one["service"] == "dropbear"]
+             for side, own in zip(sides, nets, strict=True)]  # fmt: skip
     found = []
     for name, now in nets[0].items():
         then = nets[1].get(name)
@@ -353,10 +324,6 @@ def _silenced(sides: tuple[Config, Config], nets: tuple[Networks, Networks], fac
         if _answers(now, nets[0], heard[0], rules[0]) == "yes" and _answers(then, nets[1], heard[1], rules[1]) == "no":
             found.append("SSH will no longer answer in the network %s" % name)
     return found
-
-
-def _ssh(config: Config, nets: Networks) -> list[Listener]:
-    return [one for one in listeners.listeners(config, nets) if one["service"] == "dropbear"]
 
 
 def _at_home(one: Network) -> list[Subnet]:

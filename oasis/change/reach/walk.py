@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 
 from oasis.catalogue import address_text
-from oasis.change.reach import sections
+from oasis.change.reach import network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Box, Intervals, Network, Networks, Peer, Rule, Ruleset, Side, Values, Zone
+    from oasis.change.reach.shapes import Box, Intervals, Networks, Peer, Rule, Ruleset, Side, Values, Zone
 
 
 ROUTER = 0  # of the dimension dst; the others are peers, from 1
@@ -49,7 +49,7 @@ class Walk:
         turned: list[Box] = []
         for zone in self._rules["zones"]:
             for rule in self._rules["redirects"].get(zone["name"], []) if zone["has_dnat"] else []:
-                for box in _product(self._from_zone(zone), matches(rule)):
+                for box in _product(self._of_zone(zone, "src"), matches(rule)):
                     inside, region = cut(region, box)
                     turned += [made for one in inside if (made := self._turned(one, rule))["dst"]]
         self._input([one for part in region if (one := meet(part, _to([ROUTER]))) is not None], False)
@@ -88,10 +88,13 @@ class Walk:
         made = {key: value for key, value in box.items() if key not in ("dst", "dst4", "dst6")}
         if rule["to_ports"]:
             made["port"] = (rule["to_ports"],)
-        if rule["to"] is None or self._is_own(rule["to"]):
+        if rule["to"] is None or network.owns(self._nets, *rule["to"]):
             return {**made, **_to([ROUTER])}
         family, value = rule["to"]
-        near = {str(one["device"]) for one in self._nets.values() if _covers(one, family, value)}
+        near = {
+            str(one["device"]) for one in self._nets.values()
+            if any(network.covers(held, family, value) for held in one["addresses"])
+        }  # fmt: skip
         source = box["src"]
         to = [
             number for number, end in enumerate(self._ends, 1)
@@ -99,13 +102,10 @@ class Walk:
         ]  # fmt: skip
         return {**made, **_to(to), "dst%d" % family: ((value, value),), "family": of_family(family)}
 
-    def _is_own(self, address: tuple[int, int]) -> bool:
-        return any(held[:2] == address for one in self._nets.values() for held in one["addresses"])
-
     def _input(self, region: list[Box], is_turned: bool) -> None:
         region = self._through(region, "input")
         for zone in self._rules["zones"]:
-            for box in self._from_zone(zone):
+            for box in self._of_zone(zone, "src"):
                 inside, region = cut(region, box)
                 inside = self._through(inside, "input_" + zone["name"])
                 if zone["input"] == "accept" or (is_turned and zone["has_dnat"]):
@@ -116,13 +116,13 @@ class Walk:
     def _forward(self, region: list[Box], is_turned: bool) -> None:
         region = self._through(region, "forward")
         for zone in self._rules["zones"]:
-            for box in self._from_zone(zone):
+            for box in self._of_zone(zone, "src"):
                 inside, region = cut(region, box)
                 inside = self._through(inside, "forward_" + zone["name"])
                 if is_turned and zone["has_dnat"]:
                     self._accepted += inside
                     inside = []
-                region += self._judged(inside, self._to_zone(zone), zone["forward"])
+                region += self._judged(inside, self._of_zone(zone, "dst"), zone["forward"])
         if self._rules["forward"] == "accept":
             self._accepted += region
 
@@ -130,8 +130,10 @@ class Walk:
         """Let a region meet the rules of a chain; return what is left of it."""
         for rule in self._rules["rules"].get(chain, []):
             dest = rule["dest"]
-            found = _product(matches(rule), self._to_zone(dest)) if isinstance(dest, dict) else matches(rule)
-            found = [part for one in found for part in self._at_device(rule, one)]
+            found = _product(matches(rule), self._of_zone(dest, "dst")) if isinstance(dest, dict) else matches(rule)
+            if rule["device"]:
+                end = "dst" if rule["direction"] == "out" else "src"
+                found = _product(found, [{end: self._numbers([([rule["device"]["device"]], [])])}])
             region = self._judged(region, found, rule["target"])
         return region
 
@@ -141,20 +143,6 @@ class Walk:
             if target == "accept":
                 self._accepted += inside
         return region
-
-    def _at_device(self, rule: Rule, box: Box) -> list[Box]:
-        asked = rule["device"]
-        if not asked:
-            return [box]
-        end = "dst" if rule["direction"] == "out" else "src"
-        met = meet(box, {end: self._numbers([([asked["device"]], [])])})
-        return [met] if met is not None else []
-
-    def _from_zone(self, zone: Zone) -> list[Box]:
-        return self._of_zone(zone, "src")
-
-    def _to_zone(self, zone: Zone) -> list[Box]:
-        return self._of_zone(zone, "dst")
 
     def _of_zone(self, zone: Zone, end: str) -> list[Box]:
         """Return what comes from a zone, or goes to it."""
@@ -187,13 +175,6 @@ def _to(numbers: range | list[int]) -> Box:
     return {"dst": union(tuple((one, one) for one in numbers))}
 
 
-def _covers(one: Network, family: int, value: int) -> bool:
-    size = 32 if family == 4 else 128
-    return any(
-        held[0] == family and held[1] >> (size - held[2]) == value >> (size - held[2]) for held in one["addresses"]
-    )
-
-
 def _own(end: Side) -> list[Box]:
     """Return what a peer itself can send: with which MACs and addresses."""
     kind, words = end["macs"]
@@ -223,8 +204,10 @@ def matches(rule: Rule) -> list[Box]:
     box: Box = {}
     found = [box]
     if rule["proto"] != "any":
-        box["proto"] = (_protocol(rule["proto"]),)
-        box.update(_ports(rule))
+        name, types = rule["proto"], rule.get("types") or []
+        box["proto"] = ((PROTOCOLS.get(name, int(name) if name.isdigit() else 256 + sum(name.encode()) % 60000),) * 2,)
+        if types and "icmp" in name:  # types of ICMP are numbers in the dimension of ports: they never go together
+            box["port"] = union(tuple((sum(one.encode()) % 60000,) * 2 for one in types))
     for dimension, values in (("port", rule["ports"]), ("source_port", rule["source_ports"])):
         if values:
             box[dimension] = _chosen(dimension, [(one["invert"], (one["low"], one["high"])) for one in values])
@@ -241,19 +224,6 @@ def matches(rule: Rule) -> list[Box]:
 
 def _product(one: list[Box], other: list[Box]) -> list[Box]:
     return [met for a in one for b in other if (met := meet(a, b)) is not None]
-
-
-def _protocol(name: str) -> tuple[int, int]:
-    number = PROTOCOLS.get(name, int(name) if name.isdigit() else 256 + sum(name.encode()) % 60000)
-    return (number, number)
-
-
-def _ports(rule: Rule) -> Box:
-    """Return the types of ICMP as numbers in the dimension of ports, for they never go together with ports."""
-    words = rule.get("types") or []
-    if not words or "icmp" not in rule["proto"]:
-        return {}
-    return {"port": union(tuple((sum(one.encode()) % 60000,) * 2 for one in words))}
 
 
 def _families(family: int | None) -> list[Box]:
