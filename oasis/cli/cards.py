@@ -48,33 +48,25 @@ def plan_card(plan: PlanCard, with_hash: bool) -> Card:
     if plan["confirm_s"]:
         limit = f"within {plan['confirm_s']} s"
         card.append((f"  afterwards it must be kept {limit}, or everything is undone automatically", ""))
-    card += _owner_lines(plan)
+    if plan.get("verdict"):
+        verdict = plan["verdict"]
+        words = "; ".join([verdict["verdict"].replace("_", " "), *verdict["reasons"]])
+        card.append((clean.shown(f"  will you still reach it: {words}"), "-" if verdict["verdict"] == "no" else ""))
+    if plan.get("untrusted"):
+        card.append((clean.shown(f"  words of others are in it: {', '.join(plan['untrusted'])}"), ""))
+    elif plan.get("tainted"):
+        card.append(("  words of others were in sight when it was made", ""))
+    if plan.get("forces"):
+        card.append((clean.shown(f"  forced by you: {', '.join(plan['forces'])}"), "-"))
+    if plan.get("typed_word"):
+        words = f"type {plan['typed_word']} to approve it: the AI worker is not confined, {plan['unconfined']}"
+        card.append((clean.shown(f"  {words}"), ""))
     if plan.get("new_address"):
         card.append((clean.shown(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
     if with_hash:
         card.append((clean.shown(f"  plan {plan['id']}"), ""))
         card.append((clean.shown(f"  hash {plan['hash']}"), ""))
     return card
-
-
-def _owner_lines(plan: PlanCard) -> Card:
-    """Return what only the owner can judge: reachability, taint, what they force and what they must type."""
-    lines: Card = []
-    if plan.get("verdict"):
-        verdict = plan["verdict"]
-        words = "; ".join([verdict["verdict"].replace("_", " "), *verdict["reasons"]])
-        lines.append((f"  will you still reach it: {words}", "-" if verdict["verdict"] == "no" else ""))
-    if plan.get("untrusted"):
-        lines.append((f"  words of others are in it: {', '.join(plan['untrusted'])}", ""))
-    elif plan.get("tainted"):
-        lines.append(("  words of others were in sight when it was made", ""))
-    if plan.get("forces"):
-        lines.append((f"  forced by you: {', '.join(plan['forces'])}", "-"))
-    if plan.get("typed_word"):
-        lines.append(
-            (f"  type {plan['typed_word']} to approve it: the AI worker is not confined, {plan['unconfined']}", "")
-        )
-    return [(clean.shown(text), look) for text, look in lines]
 
 
 def refused_card(event: RefusalEvent) -> Card:

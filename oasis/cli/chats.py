@@ -31,15 +31,13 @@ def list_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         (n, chat) for n, chat in enumerate(reply["item"], 1) if chat.get("archived") or not arguments["--archived"]
     ]
     none = "no archived chats" if arguments["--archived"] else "no chats yet"
-    lines = [_chat_line(number, chat) for number, chat in wanted] or [none]
-    return screen.result({**reply, "item": [chat for _, chat in wanted]}, lines)
-
-
-def _chat_line(number: int, chat: shapes.ChatRow) -> str:
-    marks = "  (archived)" if chat.get("archived") else ""
-    marks += f"  ({chat['damaged']} damaged lines)" if chat.get("damaged") else ""
-    when = cards.local_time(chat["updated_unix_s"])
-    return f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}{marks}"
+    lines = []
+    for number, chat in wanted:
+        marks = "  (archived)" if chat.get("archived") else ""
+        marks += f"  ({chat['damaged']} damaged lines)" if chat.get("damaged") else ""
+        when = cards.local_time(chat["updated_unix_s"])
+        lines.append(f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}{marks}")
+    return screen.result({**reply, "item": [chat for _, chat in wanted]}, lines or [none])
 
 
 def show_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -58,24 +56,20 @@ def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     limit = number(arguments["--limit"], "--limit")
     params: Params = {"text": arguments["WORDS"], **({"limit": limit} if limit else {})}
     reply = call("chat.search", {**params, "meaning": True} if arguments["--meaning"] else params)
-    screen.result(reply, _found_lines(reply))
-    if reply.get("more"):
-        screen.notice("there may be more: search for more words, or with --limit")
-    for report in [*(reply.get("reports") or []), *([reply["note"]] if reply.get("note") else [])]:
-        screen.notice(report)
-    return OK
-
-
-def _found_lines(reply: shapes.FoundMessages) -> Iterator[str | tuple[str, str]]:
+    lines: list[str | tuple[str, str]] = []
     chat = ""
     for found in reply["found"]:
         if found["chat"] != chat:
             chat = found["chat"]
             mark = "  (archived)" if found.get("archived") else ""
-            yield clean.line(f"{found.get('title') or UNTITLED} ({chat}){mark}"), "bold"
-        yield f"  {found['message']}  {found['snippet']}"
-    if not reply["found"]:
-        yield "nothing found"
+            lines.append((clean.line(f"{found.get('title') or UNTITLED} ({chat}){mark}"), "bold"))
+        lines.append(f"  {found['message']}  {found['snippet']}")
+    screen.result(reply, lines or ["nothing found"])
+    if reply.get("more"):
+        screen.notice("there may be more: search for more words, or with --limit")
+    for report in [*(reply.get("reports") or []), *([reply["note"]] if reply.get("note") else [])]:
+        screen.notice(report)
+    return OK
 
 
 def number(given: str, option: str) -> int:
@@ -121,24 +115,19 @@ def show_thread(thread: Thread, screen: Screen) -> None:
         for paragraph in cards.transcript([message]):
             screen.line()
             screen.line(paragraph)
-        note = _marks(message.get("id", ""), thread.get("siblings") or {}, marks)
-        if note:
-            screen.line(note, "dim")
+        # The bookmarks on it, and which of several branches it begins.
+        notes = [f"[{name}]" for name in marks.get(message["id"], [])]
+        others = [item["id"] for item in (thread.get("siblings") or {}).get(message["id"], [])]
+        if len(others) > 1 and message["id"] in others:
+            notes.append(f"(branch {others.index(message['id']) + 1} of {len(others)}: oasis tree shows them)")
+        if notes:
+            screen.line(clean.line(" ".join(notes)), "dim")
     gone = len(thread.get("missing") or [])
     if gone:
         what = "a message that is gone" if gone == 1 else f"{gone} messages that are gone"
         screen.notice(f"this thread continues {what}")
     for report in thread.get("reports") or []:
         screen.notice(report)
-
-
-def _marks(message: str, siblings: dict[str, list[shapes.Sibling]], marks: dict[str, list[str]]) -> str:
-    """Return the bookmarks on a message, and which of several branches it begins."""
-    words = [f"[{name}]" for name in marks.get(message, [])]
-    others = [item["id"] for item in siblings.get(message, [])]
-    if len(others) > 1 and message in others:
-        words.append(f"(branch {others.index(message) + 1} of {len(others)}: oasis tree shows them)")
-    return clean.line(" ".join(words))
 
 
 def rename(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -215,14 +204,22 @@ def _parts(call: Call, params: Params) -> Iterator[ExportPart]:
 
 
 def _save(path: str, parts: Iterator[ExportPart], replaces: bool, screen: Screen) -> int:
-    """Write the parts to a new file, or over an old one once they are all there."""
+    """Write the parts to a new file, or over an old one once they are all there; a part of a file does not stay."""
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder", "name a file with -o")
     if not replaces and os.path.lexists(path):
         raise UsageError(f"{path} is there already", "with --force it is replaced")
     made = f"{path}.{os.getpid()}.new" if replaces else path
     try:
-        size = _write(made, parts)
+        descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                size = sum(file.write(part["data"].encode("utf-8", "surrogatepass")) for part in parts)
+                file.flush()
+                os.fsync(descriptor)
+        except BaseException:
+            os.unlink(made)
+            raise
         if replaces:
             os.rename(made, path)
     except FileExistsError:
@@ -230,20 +227,6 @@ def _save(path: str, parts: Iterator[ExportPart], replaces: bool, screen: Screen
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {os.strerror(error.errno or 0)}", "name another file with -o")
     return screen.result({"file": path, "size_bytes": size}, f"{path}: {size} bytes")
-
-
-def _write(path: str, parts: Iterator[ExportPart]) -> int:
-    """Create a file from parts and return its size; what fails half way is taken away."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            size = sum(file.write(part["data"].encode("utf-8", "surrogatepass")) for part in parts)
-            file.flush()
-            os.fsync(descriptor)
-            return size
-    except BaseException:
-        os.unlink(path)
-        raise
 
 
 def import_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -328,7 +311,9 @@ def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         if arguments["-d"]:
             raise UsageError("NAME is missing", "usage: oasis branch -d NAME")
         reply = call("bookmark.list", in_chat)
-        return screen.result(reply, _bookmark_lines(reply))
+        width = max((len(mark["name"]) for mark in reply["bookmarks"]), default=0)
+        lines = [f"{mark['name']:{width}}  {mark['message']}  {mark.get('text') or ''}" for mark in reply["bookmarks"]]
+        return screen.result(reply, [clean.line(line).rstrip() for line in lines] or ["no bookmarks yet"])
     if arguments["-d"]:
         deleted = call("bookmark.delete", {"name": name, **in_chat})
         return screen.result(deleted, f"{name} deleted; what it stood on is still there")
@@ -337,12 +322,6 @@ def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         chat = chat or newest_chat(call)
         message = end_of(call, chat)
     return set_bookmark(call, {"name": name, "message": message}, chat, bool(arguments["--move"]), screen)
-
-
-def _bookmark_lines(reply: shapes.Bookmarks) -> list[str]:
-    width = max((len(mark["name"]) for mark in reply["bookmarks"]), default=0)
-    lines = [f"{mark['name']:{width}}  {mark['message']}  {mark.get('text') or ''}" for mark in reply["bookmarks"]]
-    return [clean.line(line).rstrip() for line in lines] or ["no bookmarks yet"]
 
 
 def set_bookmark(call: Call, params: Params, chat: str, moves: bool, screen: Screen) -> int:

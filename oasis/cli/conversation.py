@@ -15,8 +15,7 @@ from oasis import VERSION, parts
 from oasis.cli import cards
 from oasis.cli.chats import draw_tree, load_thread, rename, set_bookmark, show_thread
 from oasis.cli.commands import OK, named
-from oasis.cli.plans import ask_approval
-from oasis.cli.prompt import Turn, checked, follow, followed
+from oasis.cli.prompt import Turn, ask_approval, checked, follow, followed
 from oasis.cli.request import along, attach, chat_id, end_of, newest_chat, place, run_params, service
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import read_line, read_secret

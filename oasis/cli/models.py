@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
 def list_services(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     reply = call("service.list", {})
-    lines = [_service_line(number, service) for number, service in enumerate(reply["service"], 1)]
+    lines = []
+    for number, service in enumerate(reply["service"], 1):
+        mark = "*" if service["active"] else " "
+        note = "" if service["ready"] else f"  not ready: {service.get('note') or 'settings are missing'}"
+        words = f"{number:3} {mark} {service['identifier']}  {service['name']}  {service['model']}"
+        lines.append(words.rstrip() + note)
     return screen.result(reply, lines or ["no services are set up"])
-
-
-def _service_line(number: int, service: shapes.ServiceRow) -> str:
-    mark = "*" if service["active"] else " "
-    note = "" if service["ready"] else f"  not ready: {service.get('note') or 'settings are missing'}"
-    return f"{number:3} {mark} {service['identifier']}  {service['name']}  {service['model']}".rstrip() + note
 
 
 def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -48,24 +47,20 @@ def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     info = call("info", {})
-    return screen.result(info, _status_lines(info))
-
-
-def _status_lines(info: shapes.Info) -> Iterator[str | tuple[str, str]]:
     provider = info["provider"]
-    yield f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}"
-    yield f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})"
-    yield f"approval: {info['approval']}"
+    lines: list[str | tuple[str, str]] = [
+        f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}",
+        f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})",
+        f"approval: {info['approval']}",
+    ]
     if info.get("unconfined"):
-        yield f"the AI worker is not confined: {info['unconfined']}"
-    yield from info.get("bus", [])
+        lines.append(f"the AI worker is not confined: {info['unconfined']}")
+    lines += info.get("bus", [])
     if info.get("upstream"):
-        yield "the older Oasis has chats here; to take them over: oasis import --upstream"
-    for plan in info["waiting"]:
-        yield f"plan {plan['id']} waits for approval: {plan['summary']} (oasis plans)"
-    if info["pending"]:
-        yield from cards.change_card(info["pending"])
-    yield from [cards.ending_line(change) for change in info.get("ending", [])]
+        lines.append("the older Oasis has chats here; to take them over: oasis import --upstream")
+    lines += [f"plan {plan['id']} waits for approval: {plan['summary']} (oasis plans)" for plan in info["waiting"]]
+    lines += cards.change_card(info["pending"]) if info["pending"] else []
+    return screen.result(info, [*lines, *map(cards.ending_line, info.get("ending", []))])
 
 
 def alias(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -101,19 +96,26 @@ def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     _refuse_key(arguments)
     provider = _provider(call, arguments["NAME"], screen)
     given = _given(arguments)
-    endpoint = str(given.get("endpoint") or arguments["ENDPOINT"] or _endpoint(provider, screen))
+    endpoint, usual = str(given.get("endpoint") or arguments["ENDPOINT"]), provider["endpoint"]
+    # The address of a server at home is asked for; a service on the internet has a known one.
+    if not endpoint and screen.can_ask and (provider["local"] or not usual):
+        endpoint = read_line(screen, f"Endpoint{f' [{usual}]' if usual else ''}: ") or ""
     if endpoint:
         given["endpoint"] = endpoint
     model = str(given.get("model") or arguments["MODEL"])
     if model:
         given["model"] = model
-    key = _key(provider, arguments, screen)
+    # From a pipe a key is read only when one is needed or asked for.
+    needs_key = provider["key"] == "required"
+    key = ""
+    if arguments["--key"] or needs_key or (screen.can_ask and provider["key"] != "none"):
+        key = read_secret(screen, f"Key (not shown{'' if needs_key else ', empty for none'}): ").strip()
     if key:
         given["key"] = key
     identifier = call("service.add", {"name": provider["profile"], **given})["identifier"]
     if not model and screen.can_ask:
         choose_model(call, identifier, provider, screen)
-    lacks = "" if key or provider["key"] != "required" else f"its key is missing: oasis key {identifier}; then "
+    lacks = "" if key or not needs_key else f"its key is missing: oasis key {identifier}; then "
     words = f"{identifier} is added; {lacks}try it: oasis test {identifier}; let it answer: oasis select {identifier}"
     return screen.result({"identifier": identifier}, words)
 
@@ -142,21 +144,6 @@ def _chosen(names: list[str], question: str, screen: Screen, more: str = "") -> 
     word = read_line(screen, question) or ""
     is_number = word.isascii() and word.isdigit() and 1 <= int(word[:4]) <= len(names)
     return names[int(word[:4]) - 1] if is_number else word
-
-
-def _endpoint(provider: Provider, screen: Screen) -> str:
-    """Ask for the address of a server at home; a service on the internet has a known one."""
-    usual = provider["endpoint"]
-    if not screen.can_ask or (usual and not provider["local"]):
-        return ""
-    return read_line(screen, f"Endpoint{f' [{usual}]' if usual else ''}: ") or ""
-
-
-def _key(provider: Provider, arguments: dict[str, str], screen: Screen) -> str:
-    """Read a key unseen; from a pipe only when one is needed or asked for."""
-    is_wanted = arguments["--key"] or ((provider["key"] == "required" or screen.can_ask) and provider["key"] != "none")
-    hint = "" if provider["key"] == "required" else ", empty for none"
-    return read_secret(screen, f"Key (not shown{hint}): ").strip() if is_wanted else ""
 
 
 def choose_model(call: Call, identifier: str, provider: Provider, screen: Screen) -> None:
@@ -283,26 +270,24 @@ def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         if month and not (len(month) == 7 and month[4] == "-" and (month[:4] + month[5:]).isdigit()):
             raise UsageError(f"{month!r} is no month", "like 2026-11")
         reply = call("usage.list", {"month": month} if month else {})
-    return screen.result(reply, _usage_lines(reply))
-
-
-def _usage_lines(reply: shapes.UsageSums) -> Iterator[str | tuple[str, str]]:
+    lines: list[str | tuple[str, str]] = []
     month = ""
     for item in reply["usage"]:
         if item.get("month", "") != month:
             month = item["month"]
-            yield clean.line(month), "bold"
+            lines.append((clean.line(month), "bold"))
         cached = f" ({item['cached_tokens']} from the cache)" if item["cached_tokens"] else ""
         cost = f", {item['cost']} {reply.get('currency', '')}".rstrip() if "cost" in item else ""
         counts = f"{item['input_tokens']} tokens in{cached}, {item['output_tokens']} out{cost}"
-        yield f"  {item['service']}  {item['model']}  {item['requests']} requests, {counts}"
-    if not reply["usage"]:
-        yield "no model was asked"
+        lines.append(f"  {item['service']}  {item['model']}  {item['requests']} requests, {counts}")
+    if not lines:
+        lines.append("no model was asked")
     budget = reply.get("budget")
     if budget:
         parts = [f"{budget['tokens_used']} of {budget['tokens']} tokens"] if "tokens" in budget else []
         parts += [f"{budget['cost_used']} of {budget['cost']}"] if "cost" in budget else []
-        yield f"this month's budget: {', '.join(parts)}, {budget['percent']} %"
+        lines.append(f"this month's budget: {', '.join(parts)}, {budget['percent']} %")
+    return screen.result(reply, lines)
 
 
 _WELCOME = """\
@@ -456,24 +441,21 @@ def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
             raise UsageError(f"there is no tool {name!r}", "list them with: oasis tools")
         if name:
             return screen.result({"tools": found}, _whole_tool(found[0]))
-        return screen.result(reply, _tool_lines(reply))
+        lines: list[str | tuple[str, str]] = []
+        source = ""
+        for tool in found:
+            if tool["source"] != source:
+                source = tool["source"]
+                lines.append((clean.line(source), "bold"))
+            lines += _tool_row(tool)
+        tokens = f"telling a model of all of these costs about {reply['tokens']} tokens"
+        lines.append(f"{sum(tool['enabled'] for tool in found)} of {len(found)} are on; {tokens}")
+        return screen.result(reply, lines)
     if action not in _SETS or not name:
         wrong = f"`tools {action}` needs the name of a tool" if action in _SETS else f"unknown word {action!r}"
         raise UsageError(wrong, f"usage: oasis tools [list|show NAME|{'|'.join(f'{word} NAME' for word in _SETS)}]")
     done = call("tool.set", {"name": name, **_SETS[action]})
     return screen.result(done, _tool_row(done["tool"]))
-
-
-def _tool_lines(reply: shapes.Tools) -> Iterator[str | tuple[str, str]]:
-    source = ""
-    for tool in reply["tools"]:
-        if tool["source"] != source:
-            source = tool["source"]
-            yield clean.line(source), "bold"
-        yield from _tool_row(tool)
-    count = sum(tool["enabled"] for tool in reply["tools"])
-    tokens = f"telling a model of all of these costs about {reply['tokens']} tokens"
-    yield f"{count} of {len(reply['tools'])} are on; {tokens}"
 
 
 def _tool_row(tool: ToolRow) -> Iterator[str | tuple[str, str]]:

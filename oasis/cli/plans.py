@@ -14,18 +14,18 @@ import time
 
 from oasis.cli import cards
 from oasis.cli.commands import DECLINED, FAILED, OK, ROLLED_BACK
-from oasis.cli.prompt import Turn, follow, followed, word_option
+from oasis.cli.prompt import Turn, ask_approval, follow, followed, pending_change, waiting_plan, word_option, word_param
 from oasis.cli.rpc_client import NoDaemon
-from oasis.cli.terminal import GONE, YES, ask
+from oasis.cli.terminal import YES, ask
 from oasis.core import jsonl
 from oasis.core.when import since
-from oasis.errors import OasisError, SchemaError, StoreError, UnprovedError, UsageError
+from oasis.errors import OasisError, SchemaError, StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli import shapes
     from oasis.cli.cards import Card
-    from oasis.cli.shapes import Any, Call, Change, ChangeParams, Iterator, Params, PlanCard
+    from oasis.cli.shapes import Any, Call, Change, ChangeParams, Params
     from oasis.cli.terminal import Screen
 
 
@@ -41,7 +41,7 @@ def list_plans(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Approve a plan, by its hash or by asking, and follow what comes of it."""
-    plan = _waiting(call, arguments["PLAN"])
+    plan = waiting_plan(call, arguments["PLAN"])
     if plan is None:
         raise UsageError(f"no plan {arguments['PLAN']!r} is waiting", "`oasis plans` lists the plans that wait")
     given = arguments["HASH"]
@@ -51,7 +51,7 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
             "read the plan with `oasis plans`, then: oasis approve PLAN HASH",
         )
     if given:
-        call("plan.approve", {"plan": plan["id"], "hash": given, **_word_param(arguments["--word"])})
+        call("plan.approve", {"plan": plan["id"], "hash": given, **word_param(arguments["--word"])})
     else:
         screen.card(cards.plan_card(plan, with_hash=False))
         ask_approval(call, plan, screen)
@@ -65,25 +65,6 @@ def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     reply = call("plan.decline", params)
     screen.result(reply, f"plan {reply['plan']} {reply['decision']}")
     return OK if reply["decision"] == "declined" else DECLINED
-
-
-def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> None:
-    """Ask the person at the terminal about a plan just shown and send the answer."""
-    word = str(plan.get("typed_word", ""))
-    question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
-    answer = ask(screen, question, lambda: _waiting(call, plan["id"]) is not None, word=word)
-    if answer == YES:
-        call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **_word_param(word)})
-    elif answer != GONE:
-        call("plan.decline", {"plan": plan["id"]})
-
-
-def _word_param(word: str) -> Params:
-    return {"word": word} if word else {}
-
-
-def _waiting(call: Call, plan_id: str) -> PlanCard | None:
-    return next((plan for plan in call("plan.list", {})["plans"] if plan["id"] == plan_id), None)
 
 
 # What the daemon asks for in change/force.py; typed as it stands, in every language.
@@ -150,9 +131,6 @@ def _commands(given: str, screen: Screen) -> list[str]:
     return words
 
 
-PUT_BACK_S = 30  # restoring files takes an instant, reading back that services run up to 20 s
-
-
 def list_changes(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if arguments["CHANGE"]:
         found = _call_or_read(call, "change.load", {"change": arguments["CHANGE"]}, screen)
@@ -180,16 +158,10 @@ def _call_or_read(call: Call, method: str, params: ChangeParams, screen: Screen)
 
 def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     reply = call("change.pending", {})
-    return screen.result(reply, _pending_lines(reply))
-
-
-def _pending_lines(reply: shapes.PendingChange) -> Iterator[str | tuple[str, str]]:
-    if reply["change"] is None:
-        yield "no change waits to be kept"
-    else:
-        yield from cards.change_card(reply["change"])
-        yield f"  to keep it: oasis confirm {reply['change']['id']}"
-    yield from [cards.ending_line(change) for change in reply.get("ending", [])]
+    lines: list[str | tuple[str, str]] = ["no change waits to be kept"]
+    if reply["change"] is not None:
+        lines = [*cards.change_card(reply["change"]), f"  to keep it: oasis confirm {reply['change']['id']}"]
+    return screen.result(reply, [*lines, *map(cards.ending_line, reply.get("ending", []))])
 
 
 def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -222,56 +194,8 @@ def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return follow(call, call("change.undo", params), screen, waits=not arguments["--no-wait"])
 
 
-def ask_to_keep(call: Call, change: Change, screen: Screen) -> Change:
-    """Ask whether a change just applied stays, and return the change as it then is."""
-    waiting = _pending(call)
-    if not waiting or waiting["id"] != change["id"]:
-        return _current(call, change)
-    answer = ask(screen, "Keep it? [y/N]", lambda: _is_pending(call, change), waiting.get("confirm_in_s") or 0)
-    if answer == GONE:
-        for _ in range(PUT_BACK_S):  # until it is rolled back, or was decided elsewhere
-            change = _current(call, change)
-            if change["state"] != "applied":
-                break
-            time.sleep(1)
-        return change
-    try:
-        if answer == YES:
-            return _keep(call, change, screen)
-        return call("change.rollback", {"change": change["id"]})["change"]
-    except OasisError as error:
-        screen.failure(error)
-        return _current(call, change)
-
-
-def _keep(call: Call, change: Change, screen: Screen) -> Change:
-    """Keep a change; when nothing proves that the owner still gets in, ask whether that is meant."""
-    try:
-        return call("change.confirm", {"change": change["id"]})["change"]
-    except UnprovedError as error:
-        screen.failure(error)
-    waiting = _pending(call)
-    left_s = waiting.get("confirm_in_s", 0) if waiting else 0
-    if ask(screen, "Keep it without a proof? [y/N]", lambda: _is_pending(call, change), left_s) != YES:
-        return _current(call, change)
-    return call("change.confirm", {"change": change["id"], "unproved": True})["change"]
-
-
-def _pending(call: Call) -> Change | None:
-    return call("change.pending", {})["change"]
-
-
-def _is_pending(call: Call, change: Change) -> bool:
-    waiting = _pending(call)
-    return bool(waiting and waiting["id"] == change["id"])
-
-
-def _current(call: Call, change: Change) -> Change:
-    return next((one for one in call("change.list", {})["changes"] if one["id"] == change["id"]), change)
-
-
 def _pending_id(call: Call) -> str:
-    waiting = _pending(call)
+    waiting = pending_change(call)
     if waiting is None:
         raise UsageError("no change waits to be kept", "`oasis changes` lists the changes, `oasis undo` undoes one")
     return waiting["id"]
@@ -298,18 +222,18 @@ def alive(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """
     try:
         words: Params = {name.lower(): os.environ.get(name, "") for name in _ENVIRONMENT}
-        body = _body()
+        length = os.environ.get("CONTENT_LENGTH", "")
+        size = int(length) if length.isascii() and length.isdigit() else BODY_BYTES
+        if size > BODY_BYTES:
+            raise UsageError(f"the body has more than {BODY_BYTES} bytes")
+        body = _body(size)
         screen.json(call("change.alive" if set(body) == _SAID else "path.seen", {**body, **words}))
     except OasisError as error:
         screen.json({"error": error.as_dict()})
     return OK
 
 
-def _body() -> Params:
-    length = os.environ.get("CONTENT_LENGTH", "")
-    size = int(length) if length.isascii() and length.isdigit() else BODY_BYTES
-    if size > BODY_BYTES:
-        raise UsageError(f"the body has more than {BODY_BYTES} bytes")
+def _body(size: int) -> Params:
     data = b""
     while len(data) < size:
         piece = os.read(0, size - len(data))
@@ -329,27 +253,23 @@ def _body() -> Params:
 def show_audit(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if arguments["--verify"]:
         verdict = call("audit.verify", {})
-        screen.result(verdict, _verdict_lines(verdict))
-        return FAILED if verdict.get("broken") else OK
+        broken = verdict.get("broken")
+        lines = [f"{verdict['lines']} lines fit together"]
+        if verdict.get("gone"):
+            lines.append(f"{verdict['gone']} older lines were rotated out, as the log says")
+        if "torn" in verdict:
+            lines.append(f"the last line of {verdict['torn']} was torn by a power cut; the next decision cuts it off")
+        if broken:
+            lines.append(f"broken at line {broken['line']} of {broken['file']}: {broken['reason']}")
+        screen.result(verdict, lines)
+        return FAILED if broken else OK
     reply = call("audit.list", {})
-    return screen.result(reply, [(_audit_line(line), "") for line in reply["lines"]] or ["no decisions yet"])
-
-
-def _audit_line(line: shapes.AuditLine) -> str:
-    tool = [line["tool"]] if line.get("tool") else []
-    where = ", ".join([*line.get("packages", []), *line.get("services", []), *tool])
-    forced = f"  forced: {', '.join(line['forces'])}" if line.get("forces") else ""
-    when = cards.local_time(line.get("when_unix_s", 0))
-    made = f"{when}  {line.get('what', '?'):12}  {line.get('role', '?'):8}  {line.get('plan', '?')}  {where}"
-    return made.rstrip() + forced
-
-
-def _verdict_lines(verdict: shapes.Audited) -> Iterator[str]:
-    yield f"{verdict['lines']} lines fit together"
-    if verdict.get("gone"):
-        yield f"{verdict['gone']} older lines were rotated out, as the log says"
-    if "torn" in verdict:
-        yield f"the last line of {verdict['torn']} was torn by a power cut; the next decision cuts it off"
-    broken = verdict.get("broken")
-    if broken:
-        yield f"broken at line {broken['line']} of {broken['file']}: {broken['reason']}"
+    decisions = []
+    for line in reply["lines"]:
+        tool = [line["tool"]] if line.get("tool") else []
+        where = ", ".join([*line.get("packages", []), *line.get("services", []), *tool])
+        forced = f"  forced: {', '.join(line['forces'])}" if line.get("forces") else ""
+        when = cards.local_time(line.get("when_unix_s", 0))
+        made = f"{when}  {line.get('what', '?'):12}  {line.get('role', '?'):8}  {line.get('plan', '?')}  {where}"
+        decisions.append((made.rstrip() + forced, ""))
+    return screen.result(reply, decisions or ["no decisions yet"])

@@ -14,9 +14,9 @@ import time
 from oasis.cli import cards
 from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING
 from oasis.cli.rpc_client import error_of
-from oasis.cli.terminal import read_text
+from oasis.cli.terminal import GONE, YES, ask, read_text
 from oasis.core import clean, jsonl
-from oasis.errors import OasisError, UsageError
+from oasis.errors import OasisError, UnprovedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,7 +137,11 @@ class Turn:
                 return self._end()
             if self._state == "waiting" and self._plan:
                 if self._asks:
-                    self._ask_approval(self._plan)
+                    try:
+                        ask_approval(self._call, self._plan, self._screen)
+                    except OasisError as error:
+                        self._screen.failure(error)
+                    self._plan = None  # asked once; what came of it is the run's next event
                 elif not waits:
                     return WAITING
 
@@ -230,8 +234,6 @@ class Turn:
             self._unkept, self._ask_s = change, time.monotonic() + ANSWER_S
 
     def _ask_to_keep(self) -> None:
-        from oasis.cli.plans import ask_to_keep
-
         change, self._unkept = self._unkept, None
         if change and self._change and change["id"] == self._change["id"] and self._change["state"] == "applied":
             self._screen.fresh_line()
@@ -278,15 +280,6 @@ class Turn:
         self._status = _STATUS_OF_CHANGE[change["state"]]
         self._screen.card(cards.change_card(change))
 
-    def _ask_approval(self, plan: PlanCard) -> None:
-        from oasis.cli.plans import ask_approval
-
-        try:
-            ask_approval(self._call, plan, self._screen)
-        except OasisError as error:
-            self._screen.failure(error)
-        self._plan = None  # asked once; what came of it is the run's next event
-
     def _end(self) -> int:
         self._screen.fresh_line()
         self._tell_unkept()
@@ -308,15 +301,91 @@ class Turn:
             self._screen.text(text)
 
 
+PUT_BACK_S = 30  # restoring files takes an instant, reading back that services run up to 20 s
+
+
+def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> None:
+    """Ask the person at the terminal about a plan just shown and send the answer."""
+    word = str(plan.get("typed_word", ""))
+    question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
+    answer = ask(screen, question, lambda: waiting_plan(call, plan["id"]) is not None, word=word)
+    if answer == YES:
+        call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **word_param(word)})
+    elif answer != GONE:
+        call("plan.decline", {"plan": plan["id"]})
+
+
+def word_param(word: str) -> Params:
+    return {"word": word} if word else {}
+
+
+def waiting_plan(call: Call, plan_id: str) -> PlanCard | None:
+    return next((plan for plan in call("plan.list", {})["plans"] if plan["id"] == plan_id), None)
+
+
+def ask_to_keep(call: Call, change: Change, screen: Screen) -> Change:
+    """Ask whether a change just applied stays, and return the change as it then is."""
+    waiting = pending_change(call)
+    if not waiting or waiting["id"] != change["id"]:
+        return _current(call, change)
+    answer = ask(screen, "Keep it? [y/N]", lambda: _is_pending(call, change), waiting.get("confirm_in_s") or 0)
+    if answer == GONE:
+        for _ in range(PUT_BACK_S):  # until it is rolled back, or was decided elsewhere
+            change = _current(call, change)
+            if change["state"] != "applied":
+                break
+            time.sleep(1)
+        return change
+    try:
+        if answer == YES:
+            return _keep(call, change, screen)
+        return call("change.rollback", {"change": change["id"]})["change"]
+    except OasisError as error:
+        screen.failure(error)
+        return _current(call, change)
+
+
+def _keep(call: Call, change: Change, screen: Screen) -> Change:
+    """Keep a change; when nothing proves that the owner still gets in, ask whether that is meant."""
+    try:
+        return call("change.confirm", {"change": change["id"]})["change"]
+    except UnprovedError as error:
+        screen.failure(error)
+    waiting = pending_change(call)
+    left_s = waiting.get("confirm_in_s", 0) if waiting else 0
+    if ask(screen, "Keep it without a proof? [y/N]", lambda: _is_pending(call, change), left_s) != YES:
+        return _current(call, change)
+    return call("change.confirm", {"change": change["id"], "unproved": True})["change"]
+
+
+def pending_change(call: Call) -> Change | None:
+    return call("change.pending", {})["change"]
+
+
+def _is_pending(call: Call, change: Change) -> bool:
+    waiting = pending_change(call)
+    return bool(waiting and waiting["id"] == change["id"])
+
+
+def _current(call: Call, change: Change) -> Change:
+    return next((one for one in call("change.list", {})["changes"] if one["id"] == change["id"]), change)
+
+
 STATUSES = {"DONE": 0, "NEED_INPUT": 20, "NEED_CONFIRMATION": 21, "STUCK": 1, "FAILED": 2}
 
 
 def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    goal, turns = _goal(arguments["GOAL"], arguments["-t"])
+    goal, turns = arguments["GOAL"], arguments["-t"]
+    first, _, rest = goal.replace("\n", " ").partition(" ")
+    name, equals, number = first.partition("=")
+    if equals and name in ("t", "turns"):
+        goal, turns = rest, number
+    if turns and not turns.isdigit():
+        raise UsageError(f"{turns!r} is no number of turns", "like: oasis agent -t 4 find out why the TV is slow")
     asked: Params = {"goal": checked(goal)}
     asked.update({name: arguments["--" + name] for name in ("service", "chat") if arguments["--" + name]})
-    if turns:
-        asked["turns"] = turns
+    if int(turns or 0):
+        asked["turns"] = int(turns)
     started = call("agent.start", asked)
     if screen.is_json:
         screen.json({"type": "run", **started})
@@ -332,14 +401,3 @@ def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         screen.line(f"TOOLS: {', '.join(ending['tools']) or 'none'}")
         screen.line("OASIS_AGENT_RESULT=" + jsonl.dumps(ending))
     return STATUSES.get(ending["state"], STATUSES["FAILED"])
-
-
-def _goal(words: str, option: str) -> tuple[str, int]:
-    """Return the goal and its turns, which may stand in front of it as t=N or turns=N."""
-    first, _, rest = words.replace("\n", " ").partition(" ")
-    name, equals, number = first.partition("=")
-    if equals and name in ("t", "turns"):
-        words, option = rest, number
-    if option and not option.isdigit():
-        raise UsageError(f"{option!r} is no number of turns", "like: oasis agent -t 4 find out why the TV is slow")
-    return words, int(option or 0)

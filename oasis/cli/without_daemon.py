@@ -60,7 +60,15 @@ def _start(call: Call) -> None:
     script = _script()
     if not os.access(script, os.X_OK):
         raise SettingsError(f"there is no {script} to start the service with", "on a host that is no router: make run")
-    if _is_switched_off(_root()):
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.uci import model
+
+    try:
+        sections = model.parse(Files().read(Root(_root()).confdir + "/oasis") or b"", "oasis").sections
+    except OasisError:
+        sections = []  # then the service itself says what is wrong
+    if any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections):
         raise SettingsError("the service is switched off", "uci set oasis.main.enabled=1; uci commit oasis")
     _, status = os.waitpid(os.posix_spawn(script, [script, "start"], os.environ), 0)
     until_s = time.monotonic() + (READY_S if status == 0 else 0)
@@ -68,20 +76,6 @@ def _start(call: Call) -> None:
         if time.monotonic() >= until_s:
             raise NoDaemon("the service does not come up", "the system log tells why: logread -e oasis")
         time.sleep(_LOOK_S)
-
-
-def _is_switched_off(folder: str) -> bool:
-    """Return whether the settings say that the service is not to run."""
-    from oasis.system.files import Files
-    from oasis.system.root import Root
-    from oasis.uci import model
-
-    root = Root(folder)
-    try:
-        sections = model.parse(Files().read(root.confdir + "/oasis") or b"", "oasis").sections
-    except OasisError:
-        return False  # then the service itself says what is wrong
-    return any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections)
 
 
 def _answers(call: Call) -> bool:
