@@ -14,7 +14,7 @@ import re
 from oasis import VERSION, parts
 from oasis.cli import cards
 from oasis.cli.chats import draw_tree, load_thread, rename, set_bookmark, show_thread
-from oasis.cli.commands import OK, named
+from oasis.cli.commands import OK, TEXTS, named
 from oasis.cli.prompt import Turn, ask_approval, checked, follow, followed
 from oasis.cli.request import along, attach, chat_id, end_of, newest_chat, place, run_params, service
 from oasis.cli.rpc_client import NoDaemon
@@ -28,24 +28,7 @@ if TYPE_CHECKING:
 
 
 # command: (the argument that it needs, "" for none, what it does)
-_COMMANDS = {
-    "/plan": ("", "show the plans that wait for approval, and ask about them"),
-    "/undo": ("", "undo the newest change"),
-    "/history": ("", "print this thread"),
-    "/tree": ("", "draw the branches of this chat"),
-    "/branch": ("NAME", "set a bookmark here; the talk goes on under it"),
-    "/continue": ("HEADISH", "go on from a message (its id) or a bookmark"),
-    "/service": ("SERVICE", "let another AI service answer in this thread; off: the usual one again"),
-    "/topic": ("KEY", "begin this chat with a system message of `oasis topics`"),
-    "/title": ("TEXT", "give this chat a title"),
-    "/summarise": ("", "let the model sum this thread up; the talk goes on from that"),
-    "/attach": ("FILE", "send a document or picture with the next message"),
-    "/secret": ("", "enter a secret unseen; written inside a message, it stands there"),
-    "/help": ("", ""),
-}
-_LAST_HELP = """\
-/exit              leave (as does Ctrl-C at the prompt)
-Everything else is said to the router. Ctrl-C cancels an answer."""
+_COMMANDS = TEXTS["chat_commands"]
 _STANDS = r"(?<!\S)/secret(?![\w/-])"
 _SHOWN = 2  # messages of a thread that one goes on with: the last question and its answer
 
@@ -147,7 +130,7 @@ class Conversation:
     def _help(self, rest: str) -> int:
         lines = [f"{f'{name} {takes}':18} {what}" for name, (takes, what) in _COMMANDS.items() if what]
         lines[-1:-1] = [f"{name:18} {one[0]}" for name, one in parts.merged("CHAT_COMMANDS").items()]
-        self.screen.card([*lines, (_LAST_HELP, "")])
+        self.screen.card([*lines, *TEXTS["chat_help"]])
         return OK
 
     def _undo(self, rest: str) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import binascii
 
 from oasis.cli import cards
-from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK
+from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, TEXTS
 from oasis.cli.request import chat_id, service_id
 from oasis.cli.terminal import is_meant, read_line, read_secret, read_text
 from oasis.core import clean, jsonl
@@ -20,7 +20,7 @@ from oasis.errors import OasisError, SettingsError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli import shapes
-    from oasis.cli.shapes import Call, Iterator, Json, Mapping, Params, Provider, ToolRow
+    from oasis.cli.shapes import Call, Iterator, Mapping, Params, Provider, ToolRow
     from oasis.cli.terminal import Screen
 
 
@@ -290,50 +290,28 @@ def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return screen.result(reply, lines)
 
 
-_WELCOME = """\
-Oasis changes this router by what you say in plain words. Each change is shown first; risky ones wait for your yes,
-and come undone by themselves when you lose the way to the router. `oasis undo` takes back the last one.
-
-Common requests it understands by itself, without any AI model. With a model you can say anything.
-"""
-_CHOICES = [
-    "look for a model server at home (Ollama, LM Studio, llama.cpp, vLLM; free, and nothing leaves your home)",
-    "use a service on the internet (needs a key; costs money by the words; what you say goes there)",
-    "no model for now (nothing is sent anywhere)",
-]
-_LOOKING = (
-    "Every device that the router knows is asked on the four ports that model servers usually have. Look now? [Y/n] "
-)
-_ONLINE = """\
-What goes to the service: your words, the chat so far, and what Oasis looks up on the router for the answer. Passwords
-and keys that the router holds are replaced by placeholders. Your key stays on the router.
-"""
-_LAST = """\
-Try:  oasis prompt "which devices are here?"
-      oasis doctor            looks for faults, without a model
-      oasis                   lists all commands; LuCI has the same under Network, Oasis
-"""
+SETUP = TEXTS["setup"]
 
 
 def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if not screen.can_ask:
         raise UsageError("oasis setup asks questions and needs a terminal", "without one: oasis add, oasis select")
-    screen.text(_WELCOME)
+    screen.line("\n".join(SETUP["welcome"]))
     state = call("setup.state", {})
     if state["unconfined"]:
         screen.notice(f"first of all: {clean.line(state['unconfined'])}")
     if state["models"]:
         screen.line(clean.line(f"Set up already: {', '.join(state['models'])}; `oasis services` shows which answers."))
-    answer = _ask_number(_CHOICES, "Your choice [3]: ", 3, screen)
+    answer = _ask_number(SETUP["choices"], "Your choice [3]: ", 3, screen)
     if answer is None:
         return CANCELLED
     identifier = ""
-    if answer < len(_CHOICES):
+    if answer < len(SETUP["choices"]):
         identifier = _at_home(call, screen) if answer == 1 else _online(call, screen)
     if identifier:
         _put_into_use(call, identifier, screen)
     screen.line()
-    screen.text(_LAST)
+    screen.line("\n".join(SETUP["last"]))
     return OK
 
 
@@ -354,7 +332,7 @@ def _ask_number(rows: list[str], question: str, usual: int, screen: Screen) -> i
 
 def _at_home(call: Call, screen: Screen) -> str:
     """Return the identifier of a server at home that a person chose, "" for none."""
-    answer = read_line(screen, _LOOKING)
+    answer = read_line(screen, SETUP["looking"])
     if answer is None or answer.lower() not in ("", "y", "yes"):
         return ""
     screen.progress("looking for model servers")
@@ -382,7 +360,7 @@ def _at_home(call: Call, screen: Screen) -> str:
 
 def _online(call: Call, screen: Screen) -> str:
     """Return the identifier of a service on the internet that a person has a key for, "" for none."""
-    screen.text(_ONLINE)
+    screen.line("\n".join(SETUP["online"]))
     known = [one for one in call("service.providers", {})["providers"] if one["key"] == "required"]
     choice = _ask_number([one["name"] for one in known], "Service (empty for none): ", 0, screen)
     if not choice:
@@ -478,8 +456,6 @@ def _whole_tool(tool: ToolRow) -> Iterator[str | tuple[str, str]]:
 
 # Privacy: what a message would send
 
-_STEP = "  "
-
 
 def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     params: Params = {"message": arguments["TEXT"]}
@@ -512,24 +488,15 @@ def _show_request(reply: shapes.SentRequest, text: str, screen: Screen) -> None:
     for name, value in reply["headers"].items():
         screen.line(clean.line(f"{name}: {value}"))
     screen.line(f"{reply['bytes']} bytes, about {reply['tokens']} tokens:")
+    import json  # which loads `re`: too much for the other commands
+
     try:
-        text = "\n".join(_lines(jsonl.loads(text, max_bytes=4 * len(text) + 1), ""))
+        text = json.dumps(jsonl.loads(text, max_bytes=4 * len(text) + 1), ensure_ascii=False, indent=2)
     except OasisError:
         pass  # no JSON: it is shown as it is
     screen.text(text + "\n")
     screen.notice("nothing was sent; the router's secrets are placeholders, the key is shown as ***")
     screen.notice("these lines are drawn for reading; the bytes as they would go: oasis privacy --raw TEXT")
-
-
-def _lines(value: Json, indent: str) -> list[str]:
-    if not isinstance(value, (dict, list)) or not value:
-        return [jsonl.dumps(value)]
-    is_table = isinstance(value, dict)
-    found = ["{" if is_table else "["]
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        first, *rest = _lines(item, indent + _STEP)
-        found += [f"{indent}{_STEP}{jsonl.dumps(key) + ': ' if is_table else ''}{first}", *rest]
-    return [*found, indent + ("}" if is_table else "]")]
 
 
 # Topics: system messages that a chat can begin with

@@ -42,6 +42,13 @@ class SubjectHelp(TypedDict):
     summary: str
     text: list[str]
 
+class SetupTexts(TypedDict):
+    welcome: list[str]
+    choices: list[str]
+    looking: str
+    online: list[str]
+    last: list[str]
+
 class HelpTexts(TypedDict):
     """The file commands.json."""
 
@@ -51,6 +58,9 @@ class HelpTexts(TypedDict):
     introduction: list[str]
     options: list[str]
     exit_statuses: list[tuple[int, str]]
+    chat_commands: dict[str, tuple[str, str]]
+    chat_help: list[str]
+    setup: SetupTexts
 
 class ChangeParams(TypedDict, total=False):
     """Which changes are asked for, of change.list and change.load."""

@@ -102,7 +102,16 @@ def load(files: Files, folder: str, environment: MutableMapping[str, str]) -> La
         raise SettingsError("%s is not UTF-8" % layers.path)
     for table in tables:
         _take(table, layers)
-    _take_variables(environment, layers)
+    for name in sorted(environment):
+        if name.startswith(PREFIX) and name not in _OTHERS:
+            key, text = name[len(PREFIX) :].lower(), environment[name]
+            kinds = _MAIN.get(key, ())
+            value: object = text
+            if bool in kinds and text in ("0", "1", "true", "false"):
+                value = text in ("1", "true")
+            elif int in kinds and text.isascii() and text.isdigit():
+                value = int(text)
+            layers.main[key] = str(_checked("the variable " + name, "main", key, value, _MAIN))
     return layers
 
 
@@ -110,8 +119,7 @@ def _take(table: Table, layers: Layers) -> None:
     name, path = table["name"], layers.path
     if name == "main" and not table["is_array"]:
         for key, (line, value) in table["values"].items():
-            text = _checked("%s:%d" % (path, line), "main", key, value, _MAIN)
-            layers.main[key] = str(text)
+            layers.main[key] = str(_checked("%s:%d" % (path, line), "main", key, value, _MAIN))
         return
     if name == "" and not table["values"]:
         return
@@ -142,20 +150,6 @@ def _checked(where: str, table: str, key: str, value: object, known: dict[str, t
     if isinstance(value, bool):
         return "1" if value else "0"
     return list(value) if isinstance(value, list) else str(value)
-
-
-def _take_variables(environment: MutableMapping[str, str], layers: Layers) -> None:
-    for name in sorted(environment):
-        if not name.startswith(PREFIX) or name in _OTHERS:
-            continue
-        key, text = name[len(PREFIX) :].lower(), environment[name]
-        kinds = _MAIN.get(key, ())
-        value: object = text
-        if bool in kinds and text in ("0", "1", "true", "false"):
-            value = text in ("1", "true")
-        elif int in kinds and text.isascii() and text.isdigit():
-            value = int(text)
-        layers.main[key] = str(_checked("the variable " + name, "main", key, value, _MAIN))
 
 
 # TOML

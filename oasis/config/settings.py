@@ -282,7 +282,9 @@ _LEVELS = ("off", "adaptive", "low", "medium", "high")
 def service(section: model.Section, known: Profiles, keys: dict[str, str], model: str = "") -> Service:
     """Return a section as a service, of another model than its own when one is given; without `active`."""
     problems: list[str] = []
-    texts = _texts(section, problems)
+    # A list in the place of one value is a fault.
+    texts = {name: value for name, value in section.options.items() if isinstance(value, str)}
+    problems += ["%s is a list, not one value" % name for name in section.options if name not in (*texts, "extra")]
     name, identifier = texts.get("name", ""), texts.get("identifier") or section.name
     if name.lower() == OFFLINE:
         return {**OFFLINE_SERVICE, "identifier": identifier}
@@ -321,17 +323,6 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         problems.append("no endpoint is set")
     item["ready"], item["note"] = not problems, "; ".join(problems)
     return item
-
-
-def _texts(section: model.Section, problems: list[str]) -> dict[str, str]:
-    """Return the options that have one value; a list in the place of one is a fault."""
-    texts = {}
-    for name, value in section.options.items():
-        if isinstance(value, str):
-            texts[name] = value
-        elif name != "extra":
-            problems.append("%s is a list, not one value" % name)
-    return texts
 
 
 def _place(texts: dict[str, str], known: Profiles, problems: list[str]) -> tuple[str, str]:

@@ -112,7 +112,7 @@ class Daemon:
         self._wire_changes()
         self._wire_models()
         self.chats = gather_chats(self.machine, self.settings, self.new_id, self.redactor.first_words, fault)
-        self.new_message_id = _serialised(Scru128(lambda: int(time.time() * 1000), os.urandom).next)
+        self._message_ids = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.parts = OptionalParts(self)
         self.methods = Methods(self)
         self.call = self.methods.call
@@ -139,13 +139,8 @@ class Daemon:
             self.settings.install_key(), self._texts, lambda: [{**record} for record in journal.records()],
             lambda: _ending(journal, planner),
         )  # fmt: skip
-        self.facts = Facts(
-            self._config,
-            self.ubus.call,
-            lambda path: files.read(root.path(path)),
-            clock.unix_s,
-            known=known,
-        )
+        read_file = lambda path: files.read(root.path(path))  # noqa: E731
+        self.facts = Facts(self._config, self.ubus.call, read_file, clock.unix_s, known=known)
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.approvals, self.allowance = ApprovalQueue(clock.now_s), Allowance(clock.now_s)
         self.refused: list[Refused] = []  # what the owner may still force, see tools/operator.py
@@ -253,6 +248,10 @@ class Daemon:
     def new_id(self) -> str:
         with _IDS:
             return self._records.next()
+
+    def new_message_id(self) -> str:
+        with _IDS:
+            return self._message_ids.next()
 
     def cursor(self) -> Cursor:
         from oasis.uci.cursor import open_cursor  # with the first change: an idle daemon does without
@@ -452,14 +451,6 @@ def _offline(idle_s: int) -> Offline:
         return NoOffline()
     made: Offline = make(idle_s)
     return made
-
-
-def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:
-    def make() -> str:
-        with _IDS:
-            return next_id()
-
-    return make
 
 
 def log(text: str, is_fault: bool = False) -> None:

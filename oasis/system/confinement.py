@@ -53,18 +53,12 @@ def has_password(passwd: bytes, shadow: bytes) -> bool:
 
     Source: passwd(5), shadow(5): the second field, in `shadow` when the one in `passwd` is "x".
     """
-    field = _second_field(passwd, b"root")
-    if field == b"x":
-        field = _second_field(shadow, b"root")
+    for text in (passwd, shadow):
+        lines = [line.split(b":") for line in text.split(b"\n")]
+        field = next((words[1] for words in lines if words[0] == b"root" and len(words) > 1), None)
+        if field != b"x":
+            break
     return field != b""
-
-
-def _second_field(text: bytes, name: bytes) -> bytes | None:
-    for line in text.split(b"\n"):
-        words = line.split(b":")
-        if words[0] == name and len(words) > 1:
-            return words[1]
-    return None
 
 
 class Confinement:
@@ -113,7 +107,7 @@ class Confinement:
         if self._root.folder != "/" or self._uid != 0:
             return
         with self._lock:
-            uids = self._user_ids()
+            uids = user_ids(self._file("/etc/passwd"))
             if USER not in uids:
                 raise PolicyError(
                     "no worker is started: the user %s does not exist" % USER,
@@ -127,7 +121,7 @@ class Confinement:
             return ""  # a folder on a developer's host: the folder has no ports, and the host is not ours to fence
         if self._uid != 0:
             return "oasisd does not run as root, so its workers have all rights that it has"
-        uids = self._user_ids()
+        uids = user_ids(self._file("/etc/passwd"))
         if USER not in uids:
             return "the user %s does not exist, so no worker can be kept apart from the router" % USER
         if not self._root.program("nft"):
@@ -161,9 +155,6 @@ class Confinement:
         """Return what the kernel has of our table, b"" when there is none."""
         status, out, _ = self._run([nft, "list", "table", "inet", TABLE], None, _TIMEOUT_S)
         return out if status == 0 else b""
-
-    def _user_ids(self) -> dict[str, int]:
-        return user_ids(self._file("/etc/passwd"))
 
     def _file(self, path: str) -> bytes:
         return self._read(self._root.path(path)) or b""
@@ -226,20 +217,16 @@ def _servers(url: str) -> list[Server]:
     """Return where a service may be on the router itself; a name leads elsewhere, or is refused as the router."""
     scheme, _, rest = url.partition("://")
     place = rest.partition("/")[0].partition("?")[0].partition("#")[0].rpartition("@")[2]
-    host, port = _split(place)
+    if place.startswith("["):
+        host, _, after = place[1:].partition("]")
+        port = after[1:] if after.startswith(":") else ""
+    else:
+        host, _, port = place.partition(":")
     number = int(port) if port.isascii() and port.isdigit() else _PORTS.get(scheme.lower(), 0)
     if not 0 < number < 65536 or number in _MANAGEMENT_PORTS:
         return []
     hosts = ["127.0.0.1", "::1"] if host.lower() == "localhost" else [host]
     return [(*address, number) for address in map(_address, hosts) if address]
-
-
-def _split(place: str) -> tuple[str, str]:
-    if place.startswith("["):
-        host, _, rest = place[1:].partition("]")
-        return host, rest[1:] if rest.startswith(":") else ""
-    host, _, port = place.partition(":")
-    return host, port
 
 
 def _address(text: str) -> tuple[str, str] | None:

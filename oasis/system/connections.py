@@ -269,18 +269,16 @@ class LineServer:
                     print("oasisd: cannot accept a connection: %s" % error, file=sys.stderr)
                     time.sleep(_PAUSE_S)
                 continue
-            self._begin(_socket.socket(fileno=number))
-
-    def _begin(self, connection: _socket.socket) -> None:
-        if not self._slots.acquire(blocking=False):
-            connection.close()
-            return
-        try:
-            threading.Thread(target=self._talk, args=(connection,), name="connection", daemon=True).start()
-        except RuntimeError as error:  # no memory for a thread
-            print("oasisd: cannot serve a connection: %s" % error, file=sys.stderr)
-            connection.close()
-            self._slots.release()
+            connection = _socket.socket(fileno=number)
+            if not self._slots.acquire(blocking=False):
+                connection.close()
+                continue
+            try:
+                threading.Thread(target=self._talk, args=(connection,), name="connection", daemon=True).start()
+            except RuntimeError as error:  # no memory for a thread
+                print("oasisd: cannot serve a connection: %s" % error, file=sys.stderr)
+                connection.close()
+                self._slots.release()
 
     def stop(self) -> None:
         """Stop accepting; connections end after the line that they are at."""

@@ -8,6 +8,7 @@ instance a file; its methods may be called from any thread.
 
 from __future__ import annotations
 
+import os
 import threading
 
 from oasis.core import jsonl
@@ -144,7 +145,9 @@ class Records:
                 end, rest = jsonl.whole_bytes(handle)
                 self._size, self._is_torn = end + rest, rest > 0
                 self._read(handle, end)
-                self._read_torn(handle, end, rest)
+                # A line that lacks nothing but its end will have it with the next write: it counts already.
+                if rest and not (rest < LINE_BYTES and self._take(_bytes(handle, end, rest), end, rest)):
+                    self._foreign.append((end, end + rest))
         self._stamp = stamp
         if len(self._foreign) > self._told:
             self._say("%d places cannot be read and are kept aside, the first at byte %d"
@@ -160,15 +163,13 @@ class Records:
         if begins >= 0:
             self._foreign.append((begins, end))
 
-    def _read_torn(self, handle: FileIO, end: int, rest: int) -> None:
-        # A line that lacks nothing but its end will have it with the next write: it counts already.
-        if rest and not (rest < LINE_BYTES and self._take(_bytes(handle, end, rest), end, rest)):
-            self._foreign.append((end, end + rest))
-
     def _take(self, line: bytes, at: int, size: int) -> bool:
         """Take over what a line says, return whether it says something."""
-        found = _read(line)
-        if found is None:
+        try:
+            found: object = jsonl.loads(line, LINE_BYTES)
+        except SchemaError:
+            return False
+        if not isinstance(found, dict) or not isinstance(found.get("id"), str) or not 1 <= len(found["id"]) <= ID_CHARS:
             return False
         if found.get("deleted"):
             self._living -= self._places.pop(found["id"], (0, 0))[1]
@@ -185,8 +186,7 @@ class Records:
         if handle is None:
             return []
         with handle:
-            found: list[Record] = [jsonl.shipped(_bytes(handle, at, size)) for at, size in places]
-        return found
+            return [jsonl.shipped(_bytes(handle, at, size)) for at, size in places]
 
     # Writing
 
@@ -198,7 +198,7 @@ class Records:
         if (count > self._most and count > len(self._places)) or (size > self._most_bytes and size > self._living):
             raise StoreError(
                 "%s has %d records of %d bytes, and room for %d of %d"
-                % (_name(self._path), len(self._places), self._living, self._most, self._most_bytes),
+                % (os.path.basename(self._path), len(self._places), self._living, self._most, self._most_bytes),
                 "delete what is no longer needed",
             )
 
@@ -247,7 +247,7 @@ class Records:
 
     def _say(self, text: str) -> None:
         if self._tell is not None:
-            self._tell("%s: %s" % (_name(self._path), text))
+            self._tell("%s: %s" % (os.path.basename(self._path), text))
 
 
 def _id(record: Record) -> str:
@@ -267,24 +267,11 @@ def _line(record: Record) -> bytes:
     return line
 
 
-def _read(line: bytes) -> Record | None:
-    try:
-        found: object = jsonl.loads(line, LINE_BYTES)
-    except SchemaError:
-        return None
-    if not isinstance(found, dict):
-        return None
-    name = found.get("id")
-    return found if isinstance(name, str) and 1 <= len(name) <= ID_CHARS else None
-
-
 def _holds(handle: FileIO, place: tuple[int, int], names: set[str]) -> bool:
     """Return whether what cannot be read has one of these ids where our lines have it; too long: taken to have."""
     start, end = place
-    if not names:
-        return False
-    if end - start > jsonl.BLOCK_BYTES:
-        return True
+    if not names or end - start > jsonl.BLOCK_BYTES:
+        return bool(names)
     raw = _bytes(handle, start, end - start)
     return any(name.encode("utf-8") in raw for name in names)
 
@@ -307,7 +294,3 @@ def _bytes(handle: FileIO, at: int, size: int) -> bytes:
             raise StoreError("%s has become shorter" % handle.name, "who else writes to it?")
         found += more
     return found
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]

@@ -43,6 +43,11 @@ class Root:
 
     def __init__(self, folder: str = "/", search: list[str] | None = None) -> None:
         self.folder = "/" if folder in ("", "/") else os.path.abspath(folder)
+        self.confdir = self.path("/etc/config")
+        self.run_folder = self.path("/var/run/oasis")  # private run state: on a router this is in RAM
+        self.state_folder = self.path("/etc/oasis")  # what must survive a reboot: journal, history, keys
+        self.bus_socket = self.path("/var/run/ubus/ubus.sock")  # where ubusd listens
+        self.socket = self.run_folder + "/oasis.sock"
         self._programs: dict[str, str] = {}
         places = []
         for name in PROGRAMS + TOOLS:
@@ -101,29 +106,6 @@ class Root:
             env["OASIS_ROOT"] = self.folder
             env["PATH"] = ":".join([*self._places, _PATH])
         return env
-
-    @property
-    def confdir(self) -> str:
-        return self.path("/etc/config")
-
-    @property
-    def run_folder(self) -> str:
-        """Private run state: on a router this is in RAM."""
-        return self.path("/var/run/oasis")
-
-    @property
-    def state_folder(self) -> str:
-        """What must survive a reboot: journal, history, keys."""
-        return self.path("/etc/oasis")
-
-    @property
-    def bus_socket(self) -> str:
-        """Where ubusd listens."""
-        return self.path("/var/run/ubus/ubus.sock")
-
-    @property
-    def socket(self) -> str:
-        return self.run_folder + "/oasis.sock"
 
 
 class Machine:
