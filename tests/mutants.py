@@ -2686,8 +2686,8 @@ MUTANTS = (
     (
         "doctor-takes-a-refused-half-for-silence",
         "oasis/system/connections.py",
-        "said[0] == 0 or _FOUND in said[1]",
-        "said[0] == 0",
+        "answer[0] == 0 or _FOUND in answer[1]",
+        "answer[0] == 0",
         ("tests/doctor/test_packets.py",),
     ),
     (

@@ -167,7 +167,9 @@ def transcript(messages: list[StoredMessage]) -> list[str]:
             elif block["type"] == "tool_use":
                 paragraphs.append(tool_line(block["name"], block["input"]))
             elif block["type"] == "tool_result" and block.get("is_error"):
-                paragraphs.append(clean.line(f"[{block['name']} failed: {_result_text(block)}]"))
+                result = block["content"]
+                text = result if isinstance(result, str) else " ".join(part.get("text", "") for part in result)
+                paragraphs.append(clean.line(f"[{block['name']} failed: {text}]"))
             elif block["type"] in ("document", "image"):
                 paragraphs.append(clean.line(f"[attached: {block.get('name') or block['type']}]"))
         if message.get("error"):
@@ -191,8 +193,3 @@ def _state(change: Change) -> str:
     if change["state"] == "confirmed" and change["risk"] == "low":
         return "made"
     return STATES.get(change["state"], str(change["state"]))
-
-
-def _result_text(block: StoredBlock) -> str:
-    content = block["content"]
-    return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)

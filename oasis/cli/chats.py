@@ -116,10 +116,11 @@ def show_thread(thread: Thread, screen: Screen) -> None:
             screen.line()
             screen.line(paragraph)
         # The bookmarks on it, and which of several branches it begins.
-        notes = [f"[{name}]" for name in marks.get(message["id"], [])]
-        others = [item["id"] for item in (thread.get("siblings") or {}).get(message["id"], [])]
-        if len(others) > 1 and message["id"] in others:
-            notes.append(f"(branch {others.index(message['id']) + 1} of {len(others)}: oasis tree shows them)")
+        name = message.get("id", "")
+        notes = [f"[{mark}]" for mark in marks.get(name, [])]
+        others = [item["id"] for item in (thread.get("siblings") or {}).get(name, [])]
+        if len(others) > 1 and name in others:
+            notes.append(f"(branch {others.index(name) + 1} of {len(others)}: oasis tree shows them)")
         if notes:
             screen.line(clean.line(" ".join(notes)), "dim")
     gone = len(thread.get("missing") or [])

@@ -94,7 +94,13 @@ _OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search
 def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Add a service; what is missing is asked for where somebody can be asked."""
     _refuse_key(arguments)
-    provider = _provider(call, arguments["NAME"], screen)
+    known, name = call("service.providers", {})["providers"], arguments["NAME"]
+    if not name and screen.can_ask:
+        name = _chosen([item["name"] for item in known], "Provider (name or number): ", screen)
+    provider = next((item for item in known if name.lower() in (item["profile"], item["name"].lower())), None)
+    if provider is None:
+        wrong = f"no provider is called {name!r}" if name else "NAME is missing"
+        raise UsageError(wrong, f"there are: {', '.join(item['profile'] for item in known)}")
     given = _given(arguments)
     endpoint, usual = str(given.get("endpoint") or arguments["ENDPOINT"]), provider["endpoint"]
     # The address of a server at home is asked for; a service on the internet has a known one.
@@ -118,21 +124,6 @@ def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     lacks = "" if key or not needs_key else f"its key is missing: oasis key {identifier}; then "
     words = f"{identifier} is added; {lacks}try it: oasis test {identifier}; let it answer: oasis select {identifier}"
     return screen.result({"identifier": identifier}, words)
-
-
-def _provider(call: Call, name: str, screen: Screen) -> Provider:
-    """Return what a service shall be of, chosen from a list when no name is given.
-
-    Raises: UsageError when there is nobody to choose, or nothing of that name.
-    """
-    known = call("service.providers", {})["providers"]
-    if not name and screen.can_ask:
-        name = _chosen([item["name"] for item in known], "Provider (name or number): ", screen)
-    for item in known:
-        if name.lower() in (item["profile"], item["name"].lower()):
-            return item
-    names = ", ".join(item["profile"] for item in known)
-    raise UsageError(f"no provider is called {name!r}" if name else "NAME is missing", f"there are: {names}")
 
 
 def _chosen(names: list[str], question: str, screen: Screen, more: str = "") -> str:

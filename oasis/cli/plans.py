@@ -208,7 +208,7 @@ def _show_change(reply: shapes.OneChange, screen: Screen) -> Change:
 
 # The body of `alive`: three short words and their frame; a session has 32 digits, as has a nonce.
 BODY_BYTES = 1024
-_SAID, _SEEN = {"change", "nonce", "session"}, {"session"}
+_PROOF_KEYS, _VISIT_KEYS = {"change", "nonce", "session"}, {"session"}
 _ENVIRONMENT = ("REMOTE_ADDR", "REMOTE_PORT", "SERVER_ADDR", "SERVER_PORT")
 
 
@@ -226,28 +226,20 @@ def alive(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         size = int(length) if length.isascii() and length.isdigit() else BODY_BYTES
         if size > BODY_BYTES:
             raise UsageError(f"the body has more than {BODY_BYTES} bytes")
-        body = _body(size)
-        screen.json(call("change.alive" if set(body) == _SAID else "path.seen", {**body, **words}))
+        data = b""
+        while len(data) < size:
+            piece = os.read(0, size - len(data))
+            if not piece:
+                break
+            data += piece
+        body: object = jsonl.loads(data)
+        is_known = isinstance(body, dict) and set(body) in (_PROOF_KEYS, _VISIT_KEYS)
+        if not (isinstance(body, dict) and is_known and all(isinstance(word, str) for word in body.values())):
+            raise SchemaError("the body is not an object with the texts " + ", ".join(sorted(_PROOF_KEYS)))
+        screen.json(call("change.alive" if set(body) == _PROOF_KEYS else "path.seen", {**body, **words}))
     except OasisError as error:
         screen.json({"error": error.as_dict()})
     return OK
-
-
-def _body(size: int) -> Params:
-    data = b""
-    while len(data) < size:
-        piece = os.read(0, size - len(data))
-        if not piece:
-            break
-        data += piece
-    value: object = jsonl.loads(data)
-    if (
-        not isinstance(value, dict)
-        or set(value) not in (_SAID, _SEEN)
-        or not all(isinstance(word, str) for word in value.values())
-    ):
-        raise SchemaError("the body is not an object with the texts " + ", ".join(sorted(_SAID)))
-    return dict(value)
 
 
 def show_audit(call: Call, arguments: dict[str, str], screen: Screen) -> int:

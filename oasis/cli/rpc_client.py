@@ -80,7 +80,17 @@ class Client:
             self._socket = self._connect()
         try:
             self._socket.sendall(line)
-            return _read_line(self._socket)
+            pieces = b""
+            while not pieces.endswith(b"\n"):
+                piece = self._socket.recv(PIECE_BYTES)
+                if not piece:
+                    raise ConnectionResetError(104, "it closed the connection")
+                pieces += piece
+                if len(pieces) > REPLY_BYTES:
+                    raise PeerError(
+                        f"the service answered with more than {REPLY_BYTES} bytes", "ask for less at a time"
+                    )
+            return pieces
         except TimeoutError:
             raise PeerError(
                 f"the service did not answer {method} within {self._timeout_s:g} s", "see: logread -e oasis"
@@ -114,8 +124,8 @@ class Client:
 
 def error_of(error: object) -> OasisError:
     """Return the exception for a JSON-RPC error object, or for {"code", "message", "hint"} itself."""
-    told = error if isinstance(error, dict) else {}
-    data = told.get("data") or told
+    given = error if isinstance(error, dict) else {}
+    data = given.get("data") or given
     code = data.get("code")
     message = str(data.get("message") or "the service gave no reason")
     hint = str(data.get("hint") or "")
@@ -125,15 +135,3 @@ def error_of(error: object) -> OasisError:
             return kind(message, hint)
         kinds += kind.__subclasses__()
     return PeerError(message, hint) if isinstance(code, int) else OasisError(message, hint)
-
-
-def _read_line(channel: _socket.socket) -> bytes:
-    pieces = b""
-    while not pieces.endswith(b"\n"):
-        piece = channel.recv(PIECE_BYTES)
-        if not piece:
-            raise ConnectionResetError(104, "it closed the connection")
-        pieces += piece
-        if len(pieces) > REPLY_BYTES:
-            raise PeerError(f"the service answered with more than {REPLY_BYTES} bytes", "ask for less at a time")
-    return pieces

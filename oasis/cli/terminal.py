@@ -156,10 +156,7 @@ def read_text() -> str:
 
     Raises: UsageError for what is no text.
     """
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeError:
-        raise UsageError("the text is not valid UTF-8", "set the terminal to UTF-8")
+    return _decoded(sys.stdin.buffer.read(), "text")
 
 
 def read_line(screen: Screen, prompt: str) -> str | None:
@@ -184,7 +181,7 @@ def read_secret(screen: Screen, question: str) -> str:
     Raises: UsageError for what is no text.
     """
     if not screen.is_terminal:
-        return _text(_next_line().encode("utf-8", "surrogateescape"))
+        return _decoded(_next_line().encode("utf-8", "surrogateescape"), "secret").rstrip("\r\n")
     before = termios.tcgetattr(_KEYBOARD)
     unseen = list(before)
     unseen[3] &= ~termios.ECHO
@@ -194,7 +191,7 @@ def read_secret(screen: Screen, question: str) -> str:
     try:
         if not screen.is_json:
             screen.question(question)
-        return _text(os.read(_KEYBOARD, _LINE_BYTES))
+        return _decoded(os.read(_KEYBOARD, _LINE_BYTES), "secret").rstrip("\r\n")
     except KeyboardInterrupt:
         return ""
     finally:
@@ -208,11 +205,11 @@ def _next_line() -> str:
     return sys.stdin.buffer.readline().decode("utf-8", "surrogateescape")
 
 
-def _text(line: bytes) -> str:
+def _decoded(data: bytes, what: str) -> str:
     try:
-        return line.decode("utf-8").rstrip("\r\n")
+        return data.decode("utf-8")
     except UnicodeError:
-        raise UsageError("the secret is not valid UTF-8", "set the terminal to UTF-8")
+        raise UsageError(f"the {what} is not valid UTF-8", "set the terminal to UTF-8")
 
 
 YES = "yes"

@@ -166,8 +166,8 @@ def _examined() -> Round:
         lambda: model.listed(files.names(root.confdir)),
     )
     found: Any = examined(root, files, executor.run, facts)
-    told: Round = found
-    return told
+    checked: Round = found
+    return checked
 
 
 def _findings(found: Round, is_whole: bool) -> Iterator[str | tuple[str, str]]:

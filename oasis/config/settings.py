@@ -162,18 +162,16 @@ class Settings:
             targets = [wanted]
         else:
             raise SettingsError("there is no service %r" % wanted, "list them with: oasis services")
-        found = [self._meant(target) for target in targets]
+        found: list[Service] = []
+        for name, _, other in [target.partition("/") for target in targets]:
+            # One that is not there cannot be used, which stops no other.
+            none: Service = {**OFFLINE_SERVICE, "name": name, "ready": False, "note": "there is none of that name"}
+            found.append(next((item for item in self.services(name, other) if item["identifier"] == name), none))
         usable = [item for item in found if item["ready"]]
         if not usable:
             lacks = "; ".join("service %s cannot be used: %s" % (i["name"], i["note"]) for i in found)
             raise SettingsError(lacks, "mend it (oasis key, oasis change), or let another one answer: oasis select")
         return usable
-
-    def _meant(self, target: str) -> Service:
-        """Return the service that a target names; one that is not there cannot be used, which stops no other."""
-        name, _, model = target.partition("/")
-        none: Service = {**OFFLINE_SERVICE, "name": name, "ready": False, "note": "there is none of that name"}
-        return next((item for item in self.services(name, model) if item["identifier"] == name), none)
 
     def aliases(self) -> dict[str, list[str]]:
         """Return the aliases: name -> what it stands for, service or service/model, in the order to try them."""
@@ -437,7 +435,13 @@ def _options(texts: dict[str, str], extra: object, problems: list[str]) -> Optio
     thinking = _thinking(texts, problems)
     if thinking:
         options["thinking"] = thinking
-    fields = _extra(extra, problems)
+    fields: dict[str, Json] = {}
+    for item in [extra] if isinstance(extra, str) else list(extra) if isinstance(extra, list) else []:
+        name, _, text = str(item).partition("=")
+        try:
+            fields[name] = jsonl.loads(text.encode())
+        except SchemaError:
+            problems.append("extra holds %r, not NAME=JSON" % item)
     if fields:
         options["extra"] = fields
     return options
@@ -458,17 +462,6 @@ def _thinking(texts: dict[str, str], problems: list[str]) -> str | int:
     if text and text not in _LEVELS:
         problems.append("thinking is %r, allowed are %s or a number of tokens" % (text, ", ".join(_LEVELS)))
     return text
-
-
-def _extra(given: object, problems: list[str]) -> dict[str, Json]:
-    fields: dict[str, Json] = {}
-    for item in [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []:
-        name, _, text = str(item).partition("=")
-        try:
-            fields[name] = jsonl.loads(text.encode())
-        except SchemaError:
-            problems.append("extra holds %r, not NAME=JSON" % item)
-    return fields
 
 
 def alias(section: model.Section) -> dict[str, Any]:

@@ -161,9 +161,9 @@ class Daemon:
         self.models = Metered(self.workers, self._usage)
         self.offline = _offline(idle_s)
 
-    def times(self, said: str) -> list[tuple[str, list[str]]]:
+    def times(self, words: str) -> list[tuple[str, list[str]]]:
         """Return what of a sentence is a time or a condition; see tools/operator.py."""
-        return self.offline.times(said, self.facts)
+        return self.offline.times(words, self.facts)
 
     def expiry_failed(self, record: Record, words: str) -> None:
         self.parts.part("notice").expiry_failed(record, words)
@@ -302,9 +302,9 @@ class Daemon:
 
     def _announce(self, plan: Plan) -> None:
         """Tell the run that makes a change what its front-end must know before the router may be elsewhere."""
-        told = ahead(plan)
-        if told:
-            self.runs.tell(str(plan["run"]), "applying", applying=told)
+        news = ahead(plan)
+        if news:
+            self.runs.tell(str(plan["run"]), "applying", applying=news)
 
     def join_bus(self) -> None:
         # A folder on a host: whoever wants a bus in it starts that first. A router always has one, sooner or later.

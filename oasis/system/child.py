@@ -270,7 +270,13 @@ def _talk(child: Child, data: bytes, deadline: float) -> tuple[bytes, bytes]:
             raise ToolError("did not end in time and was stopped", "try again; look at its log if this repeats")
         for number, _ in ready:
             if number == child.stdin:
-                data = _feed(child, data, poll)
+                try:
+                    data = data[os.write(number, data[:_PIECE]) :] if data else data
+                except BrokenPipeError:
+                    data = b""  # the program reads no further; its exit status tells whether that was wrong
+                if not data:
+                    poll.unregister(number)
+                    child.close_input()
                 continue
             piece = os.read(number, _PIECE)
             if piece:
@@ -283,14 +289,3 @@ def _talk(child: Child, data: bytes, deadline: float) -> tuple[bytes, bytes]:
     if child.wait(max(deadline - time.monotonic(), _LAST_LOOK_S)) is None:
         raise ToolError("closed its output but did not end", "it was stopped")
     return bytes(out), bytes(err)
-
-
-def _feed(child: Child, data: bytes, poll: select.poll) -> bytes:
-    try:
-        data = data[os.write(child.stdin, data[:_PIECE]) :] if data else data
-    except BrokenPipeError:
-        data = b""  # the program reads no further; its exit status tells whether that was wrong
-    if not data:
-        poll.unregister(child.stdin)
-        child.close_input()
-    return data

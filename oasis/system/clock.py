@@ -50,7 +50,10 @@ def is_trusted(root: Root, files: Files, unix_s: int, newest_unix_s: int) -> boo
         return True
     if unix_s < max(newest_unix_s, int(os.stat(__file__).st_mtime)):
         return False
-    return root.folder != "/" or has_battery_clock(files, _BATTERY_CLOCKS)
+    if root.folder != "/":
+        return True
+    clocks = ["%s/%s/hctosys" % (_BATTERY_CLOCKS, name) for name in files.names(_BATTERY_CLOCKS)]
+    return any((files.read(path) or b"").strip() == b"1" for path in clocks)  # the kernel took its time from it at boot
 
 
 class Wait:
@@ -69,11 +72,6 @@ class Wait:
                 return False
             self._sleep(_LOOK_S)
         return self.is_set()
-
-
-def has_battery_clock(files: Files, folder: str) -> bool:
-    """Return whether the kernel took its time from a battery clock at boot."""
-    return any((files.read("%s/%s/hctosys" % (folder, name)) or b"").strip() == b"1" for name in files.names(folder))
 
 
 def zone_rules() -> dict[str, str]:

@@ -80,15 +80,15 @@ class Confinement:
         self._now_s = now_s
         self._lock = threading.Lock()
         self._loaded: tuple[str, bytes] | None = None  # our text, and the kernel's words for it
-        self._told: tuple[float, str] | None = None
+        self._state: tuple[float, str] | None = None
 
     def reason(self) -> str:
         """Return "" when the workers are kept from the router, else why not; loads the rules when they are gone."""
         with self._lock:
             now_s = self._now_s()
-            if self._told is None or now_s - self._told[0] > KEPT_S:
-                self._told = (now_s, self._look())
-            return self._told[1]
+            if self._state is None or now_s - self._state[0] > KEPT_S:
+                self._state = (now_s, self._look())
+            return self._state[1]
 
     def shown(self) -> str:
         """Return what people are shown: `reason()`, and in a folder what root's workers can do to its host.

@@ -134,13 +134,13 @@ class Probe:
 
     def ping(self, address: str, seconds: int) -> bool | None:
         """Tell whether an address answers a ping within some seconds; None when nobody can ask."""
-        said = self._ask("ping", ["-c", "1", "-W", str(seconds), address], seconds)
-        return None if said is None else said[0] == 0
+        answer = self._ask("ping", ["-c", "1", "-W", str(seconds), address], seconds)
+        return None if answer is None else answer[0] == 0
 
     def lookup(self, name: str, server: str, seconds: int) -> bool | None:
         """Tell whether a server finds a name within some seconds; None when nobody can ask."""
-        said = self._ask("nslookup", [name, server], seconds)
-        return None if said is None else said[0] == 0 or _FOUND in said[1]
+        answer = self._ask("nslookup", [name, server], seconds)
+        return None if answer is None else answer[0] == 0 or _FOUND in answer[1]
 
     def _ask(self, name: str, words: list[str], seconds: int) -> tuple[int, bytes] | None:
         """Return exit status and words of a program, None where there is none."""
@@ -148,10 +148,10 @@ class Probe:
         if not program:
             return None
         try:
-            status, said, _ = self._run([program, *words], timeout_s=seconds + _MORE_S)
+            status, answer, _ = self._run([program, *words], timeout_s=seconds + _MORE_S)
         except ToolError:
             return 1, b""  # it did not end in time: nobody answered
-        return status, said
+        return status, answer
 
 
 # -- logins: how the process at the other end came to this machine ----------------------------------------------------

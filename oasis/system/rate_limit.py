@@ -30,7 +30,12 @@ class Pace:
     def wait(self, name: str, per_s: float, burst: int, is_cancelled: Callable[[], bool]) -> bool:
         """Wait for a token and take it; False, and none is taken, when the request was cancelled meanwhile."""
         # Who waits has its token already, as a debt of the bucket: nobody who comes later is served before.
-        until_s = self._now_s() + self._take(name, per_s, burst)
+        with self._lock:
+            now_s = self._now_s()
+            tokens, then_s = self._buckets.get(name, (float(burst), now_s))
+            tokens = min(float(burst), tokens + (now_s - then_s) * per_s) - 1
+            self._buckets[name] = (tokens, now_s)
+        until_s = now_s + max(0.0, -tokens / per_s)
         while not is_cancelled():
             left_s = until_s - self._now_s()
             if left_s <= 0:
@@ -38,15 +43,6 @@ class Pace:
             self._sleep_s(min(left_s, _TICK_S))
         self._give_back(name)
         return False
-
-    def _take(self, name: str, per_s: float, burst: int) -> float:
-        """Take a token; return the seconds until it exists."""
-        with self._lock:
-            now_s = self._now_s()
-            tokens, then_s = self._buckets.get(name, (float(burst), now_s))
-            tokens = min(float(burst), tokens + (now_s - then_s) * per_s) - 1
-            self._buckets[name] = (tokens, now_s)
-            return max(0.0, -tokens / per_s)
 
     def _give_back(self, name: str) -> None:
         with self._lock:

@@ -58,7 +58,7 @@ class Records:
         self._size = 0
         self._living = 0  # bytes, line ends counted
         self._is_torn = False  # whether the file ends within a line
-        self._told = 0  # how many unreadable places were reported
+        self._reported = 0  # how many unreadable places were reported
         self._tidy_from = DEAD_BYTES
 
     def all(self) -> list[Record]:
@@ -149,10 +149,10 @@ class Records:
                 if rest and not (rest < LINE_BYTES and self._take(_bytes(handle, end, rest), end, rest)):
                     self._foreign.append((end, end + rest))
         self._stamp = stamp
-        if len(self._foreign) > self._told:
+        if len(self._foreign) > self._reported:
             self._say("%d places cannot be read and are kept aside, the first at byte %d"
                       % (len(self._foreign), self._foreign[0][0]))  # fmt: skip
-        self._told = len(self._foreign)
+        self._reported = len(self._foreign)
 
     def _read(self, handle: FileIO, end: int) -> None:
         begins = -1  # of what cannot be read, up to the next line
@@ -243,7 +243,7 @@ class Records:
                 self._files.rewrite(self._path, jsonl.blocks(_pieces(handle, kept, places)))
             else:
                 self._files.forget(self._path)  # which needs no room
-        self._told = min(self._told, len(kept))
+        self._reported = min(self._reported, len(kept))
 
     def _say(self, text: str) -> None:
         if self._tell is not None:
