@@ -440,7 +440,8 @@ def sweep(uid: int | None, leaders: set[int], mark: str) -> int:
 def _left_behind(uid: int | None, leaders: set[int], mark: str) -> list[int]:
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     if uid is not None:
-        pids = [pid for pid in pids if str(uid).encode() in _users(pid)]
+        status = {pid: _of_proc(pid, "status").partition(b"\nUid:")[2].partition(b"\n")[0].split() for pid in pids}
+        pids = [pid for pid in pids if str(uid).encode() in status[pid]]  # real, effective, saved or file user
     made: dict[int, tuple[int, int]] = {}  # parent and session
     for pid in pids:
         state = _of_proc(pid, "stat").rpartition(b")")[2].split()
@@ -455,11 +456,6 @@ def _left_behind(uid: int | None, leaders: set[int], mark: str) -> list[int]:
         or _descends(pid, made, leaders)
         or mark.encode() in _of_proc(pid, "environ")
     ]
-
-
-def _users(pid: int) -> list[bytes]:
-    """Return the real, effective, saved and file user of a process."""
-    return _of_proc(pid, "status").partition(b"\nUid:")[2].partition(b"\n")[0].split()
 
 
 def _descends(pid: int, made: dict[int, tuple[int, int]], leaders: set[int]) -> bool:

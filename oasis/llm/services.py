@@ -7,6 +7,7 @@ talking: models.chat and models.models. Loaded when somebody manages services: a
 
 from __future__ import annotations
 
+import itertools
 import threading
 
 from oasis.config import settings as sections
@@ -82,7 +83,8 @@ class Book:
             if not profile:
                 raise UsageError("no provider is called %r" % name, "there are: " + ", ".join(sorted(known)))
             taken = {item["identifier"] for item in self._settings.services()} | set(self._settings.aliases())
-            identifier = _free(profile, taken)
+            names = itertools.chain([profile], (profile + str(number) for number in itertools.count(2)))
+            identifier = next(name for name in names if name not in taken)
             values = {"name": str(known[profile]["name"]), "identifier": identifier, **_words(given)}
             self._judge(values)
             if known[profile].get("base_url", "") == "" and not values.get("endpoint"):
@@ -101,7 +103,11 @@ class Book:
         with self._lock:
             section = self._section(identifier)
             words = _words({**given, "name": name} if name else given)
-            gone = [name for option in words for name in _replaced(option, section)]
+            # The options of upstream that ours take the place of.
+            kind = str(section.options.get("name", "")).lower()
+            prefix = "lmstudio" if kind == "lm studio" else kind
+            old = [name.format(prefix) for option in words for name in _OLD.get(option, ())]
+            gone = [name for name in old if name in section.options]
             kept = {name: value for name, value in section.options.items() if name not in gone}
             self._judge({**kept, **words})
             steps: list[Step] = [_step("delete", section.name, option) for option in gone]
@@ -216,7 +222,11 @@ class Book:
 
     def service_models(self, identifier: str) -> shapes.ModelList:
         """Return what models a service has. Shape: {"models": [{"id", "context_tokens"?, "tools"?}], "is_cut"}."""
-        service = self._usable(identifier)
+        service = next((one for one in self._settings.services() if one["identifier"] == identifier), None)
+        if service is None:
+            raise SettingsError("there is no service %r" % identifier, "list them with: oasis services")
+        if not service["ready"]:  # the model that it may lack is what is looked for
+            service = self._settings.service(identifier + "/unknown")
         if service["vendor"] == OFFLINE:
             return {"models": [{"id": service["model"]}], "is_cut": False}
         until_s = self._now_s() + TRIAL_S
@@ -229,16 +239,6 @@ class Book:
             raise ProviderError(late["message"], late["hint"])
         known: list[Model] = [{**one, "id": clean.line(one["id"])[:_WORD_CHARS]} for one in found if one["id"]]
         return {"models": known[:MODELS], "is_cut": len(known) > MODELS}
-
-    def _usable(self, identifier: str) -> Service:
-        """Return a service that can be asked for its models: the one that it lacks is what is looked for.
-
-        Raises: SettingsError when it lacks more.
-        """
-        item = next((one for one in self._settings.services() if one["identifier"] == identifier), None)
-        if item is None:
-            raise SettingsError("there is no service %r" % identifier, "list them with: oasis services")
-        return item if item["ready"] else self._settings.service(identifier + "/unknown")
 
     def _request(self, service: Service, more: Mapping[str, object]) -> Plain:
         given = {name: value for name, value in service["options"].items() if name in _WAY}
@@ -366,22 +366,6 @@ def _named(section: uci.Section, identifier: str) -> bool:
 def _words(given: Mapping[str, str | int]) -> dict[str, str]:
     """Return arguments as options are written; 0 is how a number is taken back."""
     return {name: "" if value in (0, "") else str(value).strip() for name, value in given.items()}
-
-
-def _replaced(option: str, section: uci.Section) -> list[str]:
-    """Return the options of upstream in a section that one of ours takes the place of."""
-    name = str(section.options.get("name", ""))
-    prefix = {"lm studio": "lmstudio"}.get(name.lower(), name.lower())
-    return [old.format(prefix) for old in _OLD.get(option, ()) if old.format(prefix) in section.options]
-
-
-def _free(profile: str, taken: set[str]) -> str:
-    """Return an identifier that nobody has: the profile's name, with a number from the second one on."""
-    number, name = 1, profile
-    while name in taken:
-        number += 1
-        name = profile + str(number)
-    return name
 
 
 def _checked(key: str) -> str:

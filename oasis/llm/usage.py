@@ -237,19 +237,13 @@ def of_chat(lines: Iterable[Entry], prices: Prices) -> list[ModelUsage]:
 
 
 def _is_months(value: object) -> TypeIs[Months]:
-    return isinstance(value, dict) and all(
-        isinstance(services, dict)
-        and all(isinstance(models, dict) and all(map(_is_row, models.values())) for models in services.values())
-        for services in value.values()
-    )
-
-
-def _is_row(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 1 + len(FIELDS)
-        and all(type(count) is int and 0 <= count <= _MOST for count in value)
-    )
+    found: list[object] = [value]
+    for _ in range(3):  # months, services, models
+        if not all(isinstance(table, dict) for table in found):
+            return False
+        found = [inner for table in found if isinstance(table, dict) for inner in table.values()]
+    rows = [row for row in found if isinstance(row, list) and len(row) == 1 + len(FIELDS)]
+    return len(rows) == len(found) and all(type(one) is int and 0 <= one <= _MOST for row in rows for one in row)
 
 
 def _count(row: Row, spent: Mapping[str, object]) -> None:

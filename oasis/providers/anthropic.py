@@ -32,9 +32,12 @@ _LEAST_BUDGET = 1024
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    """Return the HTTP request of one turn."""
     rule = wire.rule_of(options)
-    chat = _prepared(wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES))
+    checked = wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES)
+    # An answer that was refused would be refused again; one that paused is sent as the last to be gone on with.
+    kept = [_marked(message) for message in checked if message.get("stop_reason") != "refusal"]
+    is_paused = bool(kept) and kept[-1].get("stop_reason") == "pause"
+    chat = gate.prepare(kept, gate.merge_system_first, alternate=True, drop_empty=True, end_with_user=not is_paused)
     body: Dict = {
         "model": wire.model_of(options),
         "max_tokens": options.get("max_tokens") or rule.get("max_tokens") or MAX_TOKENS,
@@ -60,12 +63,10 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
 
 
 def models_request(options: Options) -> Request:
-    """Return the request for the list of models."""
     return _with_version(wire.get(options, _url(options, "/models?limit=1000"), _auth(options)))
 
 
 def models_read(answer: object, options: Options) -> list[Model]:
-    """Return the models."""
     listed = wire.models_of(answer, "data", "id", options)
     return [wire.model(entry["id"], entry.get("max_input_tokens")) for entry in listed]
 
@@ -80,19 +81,6 @@ def _auth(options: Options) -> dict[str, str]:
 
 def _with_version(request: Request) -> Request:
     return {**request, "headers": {"anthropic-version": VERSION, **request["headers"]}}
-
-
-# Messages
-
-
-def _prepared(messages: list[Dict]) -> list[Turn]:
-    """Return the conversation as this API takes it: turns alternate, the user's is the last.
-
-    An answer that was refused would be refused again; one that paused is sent as the last to be gone on with.
-    """
-    kept = [_marked(message) for message in messages if message.get("stop_reason") != "refusal"]
-    is_paused = bool(kept) and kept[-1].get("stop_reason") == "pause"
-    return gate.prepare(kept, gate.merge_system_first, alternate=True, drop_empty=True, end_with_user=not is_paused)
 
 
 def _marked(message: Dict) -> Dict:
@@ -137,8 +125,15 @@ class _Messages:
         mark: Dict = {"cache": True} if block.get("cache") is True else {}
         if kind == "text":
             return [{"type": "text", "text": block["text"], **mark}]
-        if kind == "thinking":
-            return self._thought(block)
+        if kind == "thinking":  # what this service made itself goes back as it came; thoughts of others are left out
+            kept = wire.metadata_of(block, self._profile)
+            hosted = kept.get("block")
+            if isinstance(hosted, dict):  # of a search; it may not go back without the tool
+                return [dict(hosted)] if self._may_search else []
+            if kept.get("redacted"):
+                return [{"type": "redacted_thinking", "data": kept["redacted"]}]
+            thought = {"type": "thinking", "thinking": block["text"], "signature": kept.get("signature")}
+            return [thought] if thought["signature"] else []
         if kind in ("image", "document"):
             return [{**_part(block), **mark}]
         if kind == "tool_use":
@@ -149,18 +144,6 @@ class _Messages:
         content = [_part(part) for part in block["content"] if not _is_blank(part)] or [_text(_EMPTY)]
         result: Dict = {"type": kind, "tool_use_id": self._ids.legal(block["tool_use_id"]), "content": content}
         return [{**result, **({"is_error": True} if block.get("is_error") else {}), **mark}]
-
-    def _thought(self, block: Block) -> list[Dict]:
-        """Return what this service made itself, as it came; thoughts of others are left out."""
-        kept = wire.metadata_of(block, self._profile)
-        hosted = kept.get("block")
-        if isinstance(hosted, dict):  # of a search; it may not go back without the tool
-            return [dict(hosted)] if self._may_search else []
-        if kept.get("redacted"):
-            return [{"type": "redacted_thinking", "data": kept["redacted"]}]
-        if kept.get("signature"):
-            return [{"type": "thinking", "thinking": block["text"], "signature": kept["signature"]}]
-        return []
 
 
 def _searched(content: list[Dict]) -> list[Dict]:
@@ -191,15 +174,19 @@ def _part(block: Block) -> Dict:
     return {"type": "document" if kind == "pdf" else "image", "source": source}
 
 
-# Tools
-
-
 def _add_tools(body: Dict, chat: list[Turn], tools: list[Tool], options: Options, rule: Rule) -> None:
     # The API wants to know all tools called so far, also when none is offered.
     called = {block["name"]: None for message in chat for block in gate.blocks_of(message, "tool_use")}
     offered: list[Tool] = tools or [{"name": name} for name in called]
-    declared = [_tool(tool) for tool in offered]
-    choice = _choice(options.get("tool_choice"), rule) if tools else {"type": "none"}
+    declared: list[Dict] = []
+    for tool in offered:
+        described = {"description": tool["description"]} if tool.get("description") else {}
+        declared.append({"name": wire.legal(tool["name"]), **described, "input_schema": schemas.of_tool(tool, "plain")})
+    wished, choice = options.get("tool_choice") if tools else "none", None
+    if wished in ("auto", "none") or (wished and not rule.get("forced", True)):
+        choice = {"type": "none" if wished == "none" else "auto"}
+    elif wished:
+        choice = {"type": "tool", "name": wire.legal(wished["name"])} if isinstance(wished, dict) else {"type": "any"}
     if options.get("search"):
         if not rule.get("search"):
             raise SettingsError(
@@ -214,23 +201,6 @@ def _add_tools(body: Dict, chat: list[Turn], tools: list[Tool], options: Options
             body["tool_choice"] = choice
 
 
-def _tool(tool: Tool) -> Dict:
-    described = {"description": tool["description"]} if tool.get("description") else {}
-    return {"name": wire.legal(tool["name"]), **described, "input_schema": schemas.of_tool(tool, "plain")}
-
-
-def _choice(choice: str | dict[str, str] | None, rule: Rule) -> Dict | None:
-    """Return the field for auto, none, required or {"name": tool}; None leaves it out."""
-    if choice in ("auto", "none"):
-        return {"type": choice}
-    if not choice or not rule.get("forced", True):
-        return {"type": "auto"} if choice else None
-    return {"type": "tool", "name": wire.legal(choice["name"])} if isinstance(choice, dict) else {"type": "any"}
-
-
-# Thinking
-
-
 def _add_thinking(body: Dict, turns: list[Sent], options: Options, rule: Rule) -> None:
     """Say how much to think, in the words of this model; a forced call and thinking exclude each other."""
     wished, how = options.get("thinking"), rule.get("thinking", "budget")
@@ -241,7 +211,9 @@ def _add_thinking(body: Dict, turns: list[Sent], options: Options, rule: Rule) -
         if how == "adaptive":
             body["thinking"] = {"type": "disabled"}
     elif wished is not None and how == "budget":
-        if not _lacks_thought(turns):
+        # These models cannot begin to think in the middle of a tool loop.
+        kinds = [turn["content"][0]["type"] for turn in turns[-2:]]
+        if len(kinds) < 2 or kinds[1] != "tool_result" or kinds[0] in ("thinking", "redacted_thinking"):
             _add_budget(body, wished, rule)
     elif wished is not None:
         body["thinking"] = {"type": "adaptive"}
@@ -260,16 +232,6 @@ def _add_budget(body: Dict, wished: str | int, rule: Rule) -> None:
     total = min(total, rule.get("most_tokens", total))
     body["max_tokens"] = total
     body["thinking"] = {"type": "enabled", "budget_tokens": max(_LEAST_BUDGET, min(budget, total - _LEAST_BUDGET))}
-
-
-def _lacks_thought(turns: list[Sent]) -> bool:
-    """Tell whether a running tool loop began without thinking: these models cannot begin in its middle."""
-    if len(turns) < 2 or turns[-1]["content"][0]["type"] != "tool_result":
-        return False
-    return turns[-2]["content"][0]["type"] not in ("thinking", "redacted_thinking")
-
-
-# Prompt cache
 
 
 def _mark_cache(body: Dict, turns: list[Sent]) -> None:

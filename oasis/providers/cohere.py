@@ -17,7 +17,6 @@ TEXTS = 96  # at once
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    """Return the HTTP request of one turn."""
     checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
     chat = gate.prepare(checked, gate.merge_system_first, drop_empty=True, end_with_user=True)
     body: Dict = {
@@ -51,7 +50,6 @@ def models_request(options: Options) -> Request:
 
 
 def models_read(answer: object, options: Options) -> list[Model]:
-    """Return the models."""
     listed = wire.models_of(answer, "models", "name", options)
     return [wire.model(one["name"], one.get("context_length") or None, one.get("features")) for one in listed]
 
@@ -115,13 +113,9 @@ def _assistant(message: Turn, profile: Profile) -> Dict:
 # The answer
 
 _STOP_REASONS = {
-    "COMPLETE": "end_turn",
-    "STOP_SEQUENCE": "stop_sequence",
-    "MAX_TOKENS": "max_tokens",
-    "ERROR_LIMIT": "max_tokens",
-    "TOOL_CALL": "tool_use",
-    "ERROR_TOXIC": "refusal",
-}
+    "COMPLETE": "end_turn", "STOP_SEQUENCE": "stop_sequence", "MAX_TOKENS": "max_tokens", "ERROR_LIMIT": "max_tokens",
+    "TOOL_CALL": "tool_use", "ERROR_TOXIC": "refusal",
+}  # fmt: skip
 _FAILURES = {"ERROR": "server", "TIMEOUT": "timeout"}
 
 

@@ -185,22 +185,19 @@ class Decoder:
         if self._form == "page":
             return self.fail("portal", f"{self.label} answered with a web page instead of data", self._status)
         if self._form == "whole":
-            return self._close_whole(body)
+            answer: object = jsonl.loads(body.lstrip(_BLANK), max_bytes=TOTAL_BYTES)
+            if isinstance(answer, list) and answer and isinstance(answer[0], dict) and events.has_error(answer[0]):
+                answer = answer[0]
+            if not isinstance(answer, dict):
+                return self.bad_answer("it is no object")
+            if events.has_error(answer):
+                return self.reported(answer)
+            out = self.on_whole(answer)
+            return out if self.is_ended else [*out, *self.finish()]
         if not self._form:
             return self.nothing()
         out = self._stream(self._reader.close(), is_last=True)
         return out if self.is_ended else [*out, *self._close_stream()]
-
-    def _close_whole(self, body: bytes) -> list[Event]:
-        answer: object = jsonl.loads(body.lstrip(_BLANK), max_bytes=TOTAL_BYTES)
-        if isinstance(answer, list) and answer and isinstance(answer[0], dict) and events.has_error(answer[0]):
-            answer = answer[0]
-        if not isinstance(answer, dict):
-            return self.bad_answer("it is no object")
-        if events.has_error(answer):
-            return self.reported(answer)
-        out = self.on_whole(answer)
-        return out if self.is_ended else [*out, *self.finish()]
 
     def _close_stream(self) -> list[Event]:
         kind = self._headers.get("content-type", "")
@@ -282,7 +279,15 @@ class Calls:
             self._calls.append(call)
             if isinstance(piece.get("index"), int):
                 self._by_index[piece["index"]] = call
-        call.take(piece, wire.part(piece, "function"))
+        function = wire.part(piece, "function")
+        call.ident = call.ident or clean(wire.words(piece.get("id")))
+        call.name = call.name or clean(wire.words(function.get("name")))
+        call.extra = piece.get("extra_content") or call.extra
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            call.arguments = arguments
+        elif arguments is not None:
+            call.pieces.append(arguments if isinstance(arguments, str) else jsonl.dumps(arguments))
 
     def _known(self, piece: Dict) -> _Call | None:
         """Return the call that a piece goes on with, None when it begins one."""
@@ -309,7 +314,14 @@ class Calls:
                 names = (f"call_{stem}{number}" + "x" * more for more in itertools.count())
                 ident = next(name for name in names if name not in taken)
             taken.add(ident)
-            event = call.event(ident, is_cut and number == len(self._calls) - 1)
+            raw = "".join(call.pieces)
+            given = _arguments(raw) if call.arguments is None else _whole(call.arguments)
+            has_not_begun = call.arguments is None and not raw.strip()
+            event: Event = {"type": "tool_use", "id": ident, "name": call.name or "unnamed", "input": {}}
+            if given is None or not call.name or (has_not_begun and is_cut and call is self._calls[-1]):
+                event["invalid"] = clean(raw)[:INVALID_CHARS]
+            else:
+                event["input"] = given  # type: ignore[typeddict-item]
             if self._owner and call.extra:
                 event["provider_metadata"] = {self._owner: {"extra_content": call.extra}}  # type: ignore[dict-item]
             found.append(event)
@@ -321,30 +333,8 @@ class _Call:
         self.ident = ""
         self.name = ""
         self.extra: object = None
-        self._pieces: list[str] = []
-        self._object: Dict | None = None
-
-    def take(self, piece: Dict, function: Dict) -> None:
-        self.ident = self.ident or clean(wire.words(piece.get("id")))
-        self.name = self.name or clean(wire.words(function.get("name")))
-        self.extra = piece.get("extra_content") or self.extra
-        arguments = function.get("arguments")
-        if isinstance(arguments, dict):
-            self._object = arguments
-        elif arguments is not None:
-            self._pieces.append(arguments if isinstance(arguments, str) else jsonl.dumps(arguments))
-
-    def event(self, ident: str, may_be_cut: bool) -> Event:
-        raw = "".join(self._pieces)
-        arguments = _arguments(raw) if self._object is None else _whole(self._object)
-        if may_be_cut and not raw.strip() and self._object is None:
-            arguments = None
-        event: Event = {"type": "tool_use", "id": ident, "name": self.name or "unnamed", "input": {}}
-        if arguments is None or not self.name:
-            event["invalid"] = clean(raw)[:INVALID_CHARS]
-        else:
-            event["input"] = arguments  # type: ignore[typeddict-item]
-        return event
+        self.pieces: list[str] = []  # of the text of its arguments
+        self.arguments: Dict | None = None  # that came as an object
 
 
 def _arguments(raw: str) -> Dict | None:

@@ -87,23 +87,10 @@ def done(stop_reason: str, model: str) -> Event:
     return {"type": "done", "stop_reason": stop_reason, "model": clean(model)}
 
 
-def error(
-    code: str,
-    message: str,
-    hint: str = "",
-    retryable: bool = False,
-    *,
-    status: int | None = None,
-    retry_after_s: float | None = None,
-    parameter: str = "",
-) -> Event:
+def error(code: str, message: str, hint: str = "", retryable: bool = False, **more: float | None) -> Event:
+    """Return the event of a failure; `more` are status and retry_after_s."""
     body: Failure = {"code": code, "message": clean(message), "hint": hint, "retryable": retryable}
-    if status is not None:
-        body["status"] = status
-    if retry_after_s is not None:
-        body["retry_after_s"] = retry_after_s
-    if parameter:
-        body["parameter"] = parameter
+    body.update({name: value for name, value in more.items() if value is not None})  # type: ignore[typeddict-item]
     return {"type": "error", "error": body}
 
 
@@ -142,7 +129,7 @@ def of_status(label: str, status: int, headers: Headers, body: bytes) -> Event:
         return failure("redirect", f"{label} is not there: it points to {target}", status)
     value = _parsed(body)
     is_web = value is None and is_page(body)
-    message, codes = ("" if is_web else decoded(body), "") if value is None else words_of(value)
+    message, codes = words_of(value) if value is not None else ("" if is_web else decoded(body), "")
     event = _judged(label, status, headers, message, codes, value)
     known = event["error"]
     if is_web:  # a service speaks JSON, so something before it has answered
@@ -156,7 +143,12 @@ def of_status(label: str, status: int, headers: Headers, body: bytes) -> Event:
 
 def of_object(label: str, value: object, headers: Headers) -> Event:
     """Return the error event of an error object that came with status 200, whole or in the middle of a stream."""
-    return _judged(label, _status_in(value), headers, *words_of(value), value)
+    inner = value.get("error", value) if isinstance(value, dict) else value
+    code = inner.get("code") if isinstance(inner, dict) else None
+    if isinstance(code, str) and len(code) == 3 and code.isascii() and code.isdigit():
+        code = int(code)
+    status = code if isinstance(code, int) and 400 <= code <= 599 else 200  # what it names itself
+    return _judged(label, status, headers, *words_of(value), value)
 
 
 def has_error(value: Mapping[str, object]) -> bool:
@@ -185,18 +177,14 @@ def words_of(value: object) -> tuple[str, str]:
     if not isinstance(message, str):
         message = jsonl.dumps(message) if message else ""
     codes = [source[name] for name in ("code", "type", "status", "details", "metadata") if source.get(name)]
-    return _with_upstream(message, source.get("metadata")), " ".join(map(jsonl.dumps, codes)).lower()
-
-
-def _with_upstream(message: str, metadata: object) -> str:
-    """Return a message with the words of the service behind OpenRouter, which says itself only that one failed."""
+    metadata = source.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    if not isinstance(raw, str) or not raw.strip():
-        return message
-    inner = _parsed(raw[:BODY_BYTES].encode("utf-8", "replace"))
-    has_words = isinstance(inner, dict) and "raw" not in str(inner.get("error"))[:2000]
-    words = (words_of(inner)[0] if has_words else "") or raw
-    return message if words in message else f"{message}: {words}" if message else words
+    if isinstance(raw, str) and raw.strip():  # of the service behind OpenRouter, which says itself only that one failed
+        inner = _parsed(raw[:BODY_BYTES].encode("utf-8", "replace"))
+        has_words = isinstance(inner, dict) and "raw" not in str(inner.get("error"))[:2000]
+        words = (words_of(inner)[0] if has_words else "") or raw
+        message = message if words in message else f"{message}: {words}".removeprefix(": ")
+    return message, " ".join(map(jsonl.dumps, codes)).lower()
 
 
 def scrub(words: str) -> str:
@@ -236,15 +224,6 @@ def _kind(status: int, words: str, codes: str) -> str:
     if status == 200 and "invalid" in codes:  # in the middle of a stream there is no status to tell
         return "invalid_request"
     return "invalid_request" if 400 <= status < 500 else "server"
-
-
-def _status_in(value: object) -> int:
-    """Return the status that an error object names itself; 200 when it names none."""
-    inner = value.get("error", value) if isinstance(value, dict) else value
-    code = inner.get("code") if isinstance(inner, dict) else None
-    if isinstance(code, str) and len(code) == 3 and code.isascii() and code.isdigit():
-        code = int(code)
-    return code if isinstance(code, int) and 400 <= code <= 599 else 200
 
 
 def _parsed(body: bytes) -> object:

@@ -107,16 +107,15 @@ def _cleaned(messages: list[dict[str, object]]) -> list[Turn]:
 
 
 def _as_blocks(content: object) -> list[object]:
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}] if content else []
-    return [block for block in content if not _is_empty(block)] if isinstance(content, list) else []
-
-
-def _is_empty(block: object) -> bool:
-    """Tell whether a block says nothing; an empty thought may carry what a service wants back."""
-    if not isinstance(block, dict) or block.get("text") != "":
-        return False
-    return block.get("type") != "thinking" or not block.get("provider_metadata")
+    """Return the blocks that say something; an empty thought may carry what a service wants back."""
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [
+        block
+        for block in (blocks if isinstance(blocks, list) else [])
+        if not isinstance(block, dict)
+        or block.get("text") != ""
+        or (block.get("type") == "thinking" and block.get("provider_metadata"))
+    ]
 
 
 def _clean_block(block: object) -> Block | None:

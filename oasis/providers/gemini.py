@@ -27,7 +27,6 @@ TEXTS = 100  # to embed at once
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    """Return the HTTP request of one turn."""
     rule = wire.rule_of(options)
     checked = wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES)
     chat = gate.prepare(checked, gate.merge_system_first, alternate=True, drop_empty=True, end_with_user=True)
@@ -48,21 +47,17 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
 
 
 def models_request(options: Options) -> Request:
-    """Return the request for the list of models."""
     return wire.get(options, _url(options) + "/models?pageSize=1000", _auth(options))
 
 
 def models_read(answer: object, options: Options) -> list[Model]:
     """Return the models that can chat."""
-    return [
-        wire.model(str(entry["name"]).removeprefix("models/"), entry.get("inputTokenLimit"))
-        for entry in wire.models_of(answer, "models", "name", options)
-        if _can_chat(entry.get("supportedGenerationMethods"))
-    ]
-
-
-def _can_chat(methods: object) -> bool:
-    return not isinstance(methods, list) or "generateContent" in methods
+    found = []
+    for entry in wire.models_of(answer, "models", "name", options):
+        methods = entry.get("supportedGenerationMethods")
+        if not isinstance(methods, list) or "generateContent" in methods:
+            found.append(wire.model(str(entry["name"]).removeprefix("models/"), entry.get("inputTokenLimit")))
+    return found
 
 
 def embed_request(texts: list[str], options: Options) -> Request:
@@ -83,9 +78,6 @@ def embed_read(answer: object, options: Options) -> Embedded:
     return wire.vectors(found, options), {"input_tokens": usage.get("promptTokenCount", usage.get("totalTokenCount"))}
 
 
-# Address and key
-
-
 def _url(options: Options) -> str:
     base = wire.base_url_of(options, "/openai", "/models")  # its imitation of OpenAI, or its own pages
     host, _, last = base.rpartition("/")
@@ -100,9 +92,6 @@ def _model_path(options: Options) -> str:
 
 def _auth(options: Options) -> Headers:
     return {"x-goog-api-key": options.get("key") or ""}
-
-
-# Messages
 
 
 class _Contents:
@@ -182,11 +171,12 @@ def _part(block: Block) -> Dict:
     return {"inlineData": {"mimeType": wire.media_type_of(block), "data": block["data"]}}
 
 
-# Tools and settings
-
-
 def _add_tools(body: Dict, tools: list[Tool], options: Options, rule: Rule) -> None:
-    declared: list[Dict] = [{"functionDeclarations": [_tool(tool) for tool in tools]}] if tools else []
+    functions = [wire.function_of(tool, schemas.of_tool(tool, "gemini")) for tool in tools]
+    for function in functions:
+        if not wire.part(function, "parameters").get("properties"):
+            del function["parameters"]  # an object without properties was refused by older models
+    declared: list[Dict] = [{"functionDeclarations": functions}] if tools else []
     config: Dict = {}
     choice = options.get("tool_choice")
     if tools and isinstance(choice, dict):
@@ -208,13 +198,6 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options, rule: Rule) -> N
         body["tools"] = declared
     if config:
         body["toolConfig"] = config
-
-
-def _tool(tool: Tool) -> Dict:
-    function = wire.function_of(tool, schemas.of_tool(tool, "gemini"))
-    if not wire.part(function, "parameters").get("properties"):
-        del function["parameters"]  # an object without properties was refused by older models
-    return function
 
 
 def _thinking(wished: str | int | None, rule: Rule) -> Dict | None:

@@ -49,12 +49,10 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
 
 
 def models_request(options: Options) -> Request:
-    """Return the request for the list of models."""
     return wire.get(options, _url(options, "/api/tags"))
 
 
 def models_read(answer: object, options: Options) -> list[Model]:
-    """Return the models."""
     listed = wire.models_of(answer, "models", "name", options)
     return [wire.model(entry["name"], abilities=entry.get("capabilities")) for entry in listed]
 
@@ -71,9 +69,6 @@ def embed_read(answer: object, options: Options) -> Embedded:
     """Return the embeddings in the order of the texts, and the tokens that they took."""
     whole = wire.part(answer)
     return wire.vectors(whole.get("embeddings"), options), {"input_tokens": whole.get("prompt_eval_count")}
-
-
-# The request
 
 
 def _url(options: Options, path: str) -> str:

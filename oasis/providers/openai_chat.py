@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    """Return the HTTP request of one turn."""
     profile = wire.profile_of(options)
     chat = gate.prepare(
         wire.checked(messages, wire.takes_of(options), wire.label_of(options)),
@@ -47,41 +46,37 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
         body["stream_options"] = {"include_usage": True}
     if options.get("search"):
         body.update(wire.search_of(options))
-    is_forced = _add_tools(body, tools, options)
-    _add_limits(body, options, is_forced)
+    _add_tools(body, tools, options)
+    _add_limits(body, options)
     return wire.post(options, url(options, "/chat/completions"), body)
 
 
-# What a body holds in addition to the messages
-
-
-def _add_tools(body: Dict, tools: list[Tool], options: Options) -> bool:
-    """Add the tools and how they are chosen; return whether the model must call one."""
-    if not tools:
-        return False
-    profile, choice = wire.profile_of(options), options.get("tool_choice")
+def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
+    profile, choice = wire.profile_of(options), options.get("tool_choice") if tools else None
     if isinstance(choice, dict) and profile.get("one_tool") == "alone":
         tools, choice = wire.chosen(tools, choice), "required"  # it knows only words as a choice
-    body["tools"] = [_tool(tool, bool(options.get("strict")), profile.get("schemas", "plain")) for tool in tools]
+    declared: list[Dict] = []
+    kind = profile.get("schemas", "plain")
+    for tool in tools:
+        function = wire.function_of(tool, schemas.of_tool(tool, kind))
+        is_strict = options.get("strict") and kind == "plain"
+        if is_strict and schemas.fits_strict(tool.get("input_schema") or schemas.EMPTY):
+            function.update({"parameters": schemas.of_tool(tool, "strict"), "strict": True})
+        declared.append({"type": "function", "function": function})
+    if declared:
+        body["tools"] = declared
     if isinstance(choice, dict):
         body["tool_choice"] = {"type": "function", "function": {"name": wire.legal(choice["name"])}}
     elif choice:
         body["tool_choice"] = choice
-    return isinstance(choice, dict) or choice == "required"
 
 
-def _tool(tool: Tool, is_strict: bool, kind: str) -> Dict:
-    function = wire.function_of(tool, schemas.of_tool(tool, kind))
-    if is_strict and kind == "plain" and schemas.fits_strict(tool.get("input_schema") or schemas.EMPTY):
-        function.update({"parameters": schemas.of_tool(tool, "strict"), "strict": True})
-    return {"type": "function", "function": function}
-
-
-def _add_limits(body: Dict, options: Options, is_forced: bool) -> None:
+def _add_limits(body: Dict, options: Options) -> None:
     profile, rule = wire.profile_of(options), wire.rule_of(options)
     _set(body, profile.get("max_tokens_field", "max_tokens"), options.get("max_tokens"))
     if rule.get("temperature", True):
         _set(body, "temperature", options.get("temperature"))
+    is_forced = isinstance(body.get("tool_choice"), dict) or body.get("tool_choice") == "required"
     effort = "none" if is_forced and profile.get("forced") == "thoughtless" else wire.effort_of(options)
     how, is_off = profile.get("thinking"), effort == "none"
     if not effort or rule.get("thinking") == "none":
@@ -99,9 +94,6 @@ def _add_limits(body: Dict, options: Options, is_forced: bool) -> None:
 def _set(body: Dict, name: str, value: object) -> None:
     if value is not None:
         body[name] = value
-
-
-# Messages
 
 
 def _messages(chat: list[Turn], profile: Profile) -> list[Dict]:
@@ -155,15 +147,9 @@ def _call(block: Block, number: int, profile: Profile, ids: dict[str, str]) -> D
 # The answer
 
 _STOP_REASONS = {
-    "stop": "end_turn",
-    "eos": "end_turn",
-    "tool_calls": "tool_use",
-    "function_call": "tool_use",
-    "length": "max_tokens",
-    "model_length": "max_tokens",
-    "content_filter": "refusal",
-    "error": "error",
-}
+    "stop": "end_turn", "eos": "end_turn", "tool_calls": "tool_use", "function_call": "tool_use",
+    "length": "max_tokens", "model_length": "max_tokens", "content_filter": "refusal", "error": "error",
+}  # fmt: skip
 
 
 class Decoder(decoding.Decoder):
@@ -296,21 +282,19 @@ def url(options: Options, path: str) -> str:
 
 
 def models_request(options: Options) -> Request:
-    """Return the request for the list of models."""
     return wire.get(options, url(options, "/models"))
 
 
 def models_read(answer: object, options: Options) -> list[Model]:
     """Return the models; some services send the list alone."""
-    listed = wire.models_of({"data": answer} if isinstance(answer, list) else answer, "data", "id", options)
-    return [_model(entry) for entry in listed]
-
-
-def _model(entry: Dict) -> Model:
-    room = next((entry[name] for name in _ROOM if events.count(entry.get(name)) is not None), None)
-    model = wire.model(entry["id"], room, entry.get("supported_parameters"))
-    can_call = wire.part(entry, "capabilities").get("function_calling")
-    return {**model, "tools": can_call} if isinstance(can_call, bool) else model
+    found: list[Model] = []
+    for entry in wire.models_of({"data": answer} if isinstance(answer, list) else answer, "data", "id", options):
+        room = next((entry[name] for name in _ROOM if events.count(entry.get(name)) is not None), None)
+        found.append(wire.model(entry["id"], room, entry.get("supported_parameters")))
+        can_call = wire.part(entry, "capabilities").get("function_calling")
+        if isinstance(can_call, bool):
+            found[-1]["tools"] = can_call
+    return found
 
 
 def embed_request(texts: list[str], options: Options) -> Request:

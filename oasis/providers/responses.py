@@ -24,7 +24,6 @@ ID_CHARS = 64  # a longer call id is refused
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    """Return the HTTP request of one turn."""
     profile, rule = wire.profile_of(options), wire.rule_of(options)
     takes = wire.takes_of(options)
     checked = wire.checked(messages, takes, wire.label_of(options), in_results=takes)
@@ -53,7 +52,11 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
 
 
 def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
-    declared = [_tool(tool, bool(options.get("strict"))) for tool in tools]
+    declared: list[Dict] = []
+    for tool in tools:
+        is_strict = bool(options.get("strict")) and schemas.fits_strict(tool.get("input_schema") or {})
+        function = wire.function_of(tool, schemas.of_tool(tool, "strict" if is_strict else "plain"))
+        declared.append({"type": "function", **function, "strict": is_strict})  # when it is not said, it is true
     if options.get("search"):
         declared.append(wire.search_of(options))
     if declared:
@@ -63,16 +66,6 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
         body["tool_choice"] = {"type": "function", "name": wire.legal(choice["name"])}
     elif tools and choice:
         body["tool_choice"] = choice
-
-
-def _tool(tool: Tool, is_strict: bool) -> Dict:
-    """Return a tool; `strict` is always said, because here it is true when it is not."""
-    is_strict = is_strict and schemas.fits_strict(tool.get("input_schema") or {})
-    function = wire.function_of(tool, schemas.of_tool(tool, "strict" if is_strict else "plain"))
-    return {"type": "function", **function, "strict": is_strict}
-
-
-# Items
 
 
 class _Items:
@@ -103,7 +96,8 @@ class _Items:
         before: list[Dict] = []
         phase: object = None
         for block in message["content"]:
-            kept = self._kept(block)
+            kept = wire.metadata_of(block, self._profile)
+            kept = kept if kept.get("model") == self._model else {}  # no other model can open it
             for item in wire.parts(kept.get("items")):
                 before.append({name: held for name, held in item.items() if name != "id"})
             if block["type"] == "thinking":
@@ -121,11 +115,6 @@ class _Items:
             out.extend(before)
             before = []
         return out
-
-    def _kept(self, block: Block) -> Dict:
-        """Return what the block keeps for this service and this very model: others cannot open it."""
-        kept = wire.metadata_of(block, self._profile)
-        return kept if kept.get("model") == self._model else {}
 
     def _result(self, block: Block) -> Dict:
         is_text = all(part["type"] == "text" for part in block["content"])

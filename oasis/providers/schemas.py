@@ -15,11 +15,15 @@ Object; Google's discovery document of the Gemini API; OpenAI, "Structured outpu
 
 from __future__ import annotations
 
+import functools
+
 from oasis.core import jsonl
 from oasis.errors import SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oasis.providers.shapes import Tool
 
 Schema = dict[str, object]
@@ -87,32 +91,23 @@ def _as_object(schema: object) -> Schema:
     return whole
 
 
-# What both reduced forms begin with
-
-
 def _flat(schema: object) -> Schema:
     """Return a schema with allOf merged, oneOf said as anyOf and const as enum."""
     if not isinstance(schema, dict):
         return {}
     flat = dict(schema)
     for part in _list(flat.pop("allOf", None)):
-        flat = _joined(flat, _flat(part))
+        other = _flat(part)
+        needed = list(dict.fromkeys([*_words(flat, "required"), *_words(other, "required")]))
+        both = {name: {**_map(other, name), **_map(flat, name)} for name in ("properties", "patternProperties")}
+        flat = {**other, **flat, **{name: held for name, held in both.items() if held}}
+        flat.update({"required": needed} if needed else {})
     either = flat.pop("oneOf", None)
     if isinstance(either, list) and "anyOf" not in flat:
         flat["anyOf"] = either
     if "const" in flat:
         flat["enum"] = [flat.pop("const")]
     return flat
-
-
-def _joined(one: Schema, other: Schema) -> Schema:
-    joined = {**other, **one}
-    for name in ("properties", "patternProperties"):
-        if name in one and name in other:
-            joined[name] = {**_map(other, name), **_map(one, name)}
-    if "required" in one and "required" in other:
-        joined["required"] = list(dict.fromkeys([*_words(one, "required"), *_words(other, "required")]))
-    return joined
 
 
 def _types(schema: Schema) -> tuple[list[str], bool]:
@@ -152,12 +147,8 @@ def _described(schema: Schema, taken: tuple[str, ...] = ()) -> Schema:
     words = schema.get("description")
     parts = [words] if isinstance(words, str) and words else []
     parts += [f"({'; '.join(hints)})"] if hints else []
-    described: Schema = {}
-    if isinstance(schema.get("title"), str):
-        described["title"] = schema["title"]
-    if parts:
-        described["description"] = " ".join(parts)
-    return described
+    title: Schema = {"title": schema["title"]} if isinstance(schema.get("title"), str) else {}
+    return {**title, "description": " ".join(parts)} if parts else title
 
 
 def _short(value: object) -> str:
@@ -168,27 +159,25 @@ def _short(value: object) -> str:
     return text if len(text) <= HINT_CHARS else text[:HINT_CHARS] + "…"
 
 
-# Gemini
-
-
 def _bare(schema: object) -> Schema:
     """Return a schema without limits, formats and `nullable`, which are said in words; null stays a type."""
     if not isinstance(schema, dict):
         return {}
-    out: Schema = {name: value for name, value in schema.items() if name not in (*_HINTS, "nullable")}
+    kept = {name: held for name, held in schema.items() if name not in (*_HINTS, "nullable")}
+    out = {name: _within(name, held, _bare) for name, held in kept.items()}
     out.update(_described(schema))
     if schema.get("nullable") is True and isinstance(out.get("type"), str):
         out["type"] = [out["type"], "null"]
-    for name in ("properties", "patternProperties"):
-        if name in out:
-            out[name] = {key: _bare(value) for key, value in _map(out, name).items()}
-    for name in ("items", "additionalProperties"):
-        if isinstance(out.get(name), dict):
-            out[name] = _bare(out[name])
-    for name in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        if name in out:
-            out[name] = [_bare(one) for one in _list(out[name])]
     return out
+
+
+def _within(name: str, held: object, change: Callable[[object], object]) -> object:
+    """Return what a keyword holds with a change of each schema in it."""
+    if name in _MAPS and isinstance(held, dict):
+        return {str(key): change(one) for key, one in held.items()}
+    if name in _LISTS and isinstance(held, list):
+        return [change(one) for one in held]
+    return change(held) if name in _ONES and isinstance(held, dict) else held
 
 
 def _gemini(schema: object) -> Schema:
@@ -242,9 +231,6 @@ def _items(flat: Schema) -> object:
     """Return what the entries of an array are; those of a tuple are any of its places."""
     places = _list(flat.get("prefixItems"))
     return {"anyOf": places} if places else flat.get("items")
-
-
-# Strict modes
 
 
 def _strict(schema: object) -> Schema:
@@ -321,9 +307,6 @@ def _takes_null(schema: object) -> bool:
     return _branches(flat)[1] or _types(flat)[1]
 
 
-# Values of any kind
-
-
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
@@ -395,7 +378,8 @@ class _Inliner:
             return _outline(value)
         reference = value.get("$ref")
         if not isinstance(reference, str):
-            return {name: self._keyword(name, held, level + 1, opened) for name, held in _modern(value).items()}
+            deeper = functools.partial(self.schema, level=level + 1, opened=opened)
+            return {name: _within(name, held, deeper) for name, held in _modern(value).items()}
         target = self._named(reference)
         others = {name: held for name, held in value.items() if name != "$ref"}
         if not isinstance(target, dict):
@@ -403,13 +387,6 @@ class _Inliner:
         if reference in opened:  # it names itself: the same again, without end
             return _outline({**target, **others})
         return self.schema({**target, **others}, level, (*opened, reference))
-
-    def _keyword(self, name: str, held: object, level: int, opened: tuple[str, ...]) -> object:
-        if name in _MAPS and isinstance(held, dict):
-            return {str(key): self.schema(one, level, opened) for key, one in held.items()}
-        if name in _LISTS and isinstance(held, list):
-            return [self.schema(one, level, opened) for one in held]
-        return self.schema(held, level, opened) if name in _ONES else held
 
     def _named(self, reference: str) -> object:
         """Return what a reference within the schema names, None for others."""

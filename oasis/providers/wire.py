@@ -296,23 +296,18 @@ def checked(messages: list[Dict], takes: tuple[str, ...], label: str, in_results
 
     Raises: UsageError for a file in the newest message of the owner that it cannot take.
     """
-    newest = [number for number, message in enumerate(messages) if _is_owners(message)][-1:]
     out: list[Dict] = []
-    for number, message in enumerate(messages):
+    is_newest = True
+    for message in messages[::-1]:
         content = message.get("content")
-        if isinstance(content, list):
-            kept = [_checked(block, takes, label if number in newest else "", in_results) for block in content]
-            message = {**message, "content": kept}
-        out.append(message)
-    return out
-
-
-def _is_owners(message: Dict) -> bool:
-    """Tell whether the owner said something here: a user's message of results alone is a program's."""
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else []
-    is_from_owner = any(block.get("type") != "tool_result" for block in parts(blocks))
-    return message.get("role") == "user" and (is_from_owner or not blocks)
+        blocks = content if isinstance(content, list) else []
+        # A user's message of results alone is a program's.
+        is_from_owner = not blocks or any(block.get("type") != "tool_result" for block in parts(blocks))
+        is_it = is_newest and message.get("role") == "user" and is_from_owner
+        is_newest = is_newest and not is_it
+        kept = [_checked(block, takes, label if is_it else "", in_results) for block in blocks]
+        out.append({**message, "content": kept} if blocks else message)
+    return out[::-1]
 
 
 def _checked(block: object, takes: tuple[str, ...], label: str, in_results: tuple[str, ...]) -> object:
@@ -456,10 +451,12 @@ class Toolset:
 
     def _message(self, message: Dict) -> Dict:
         content = message.get("content")
-        return {**message, "content": [self._block(one) for one in content]} if isinstance(content, list) else message
-
-    def _block(self, block: object) -> object:
-        if not isinstance(block, dict) or block.get("type") not in ("tool_use", "tool_result"):
-            return block
-        name = block.get("name")
-        return {**block, "name": self._names.legal(name)} if isinstance(name, str) and name else block
+        blocks = list(content) if isinstance(content, list) else []
+        for at, block in enumerate(blocks):
+            if (
+                isinstance(block, dict)
+                and block.get("type") in ("tool_use", "tool_result")
+                and words(block.get("name"))
+            ):
+                blocks[at] = {**block, "name": self._names.legal(block["name"])}
+        return {**message, "content": blocks} if blocks else message

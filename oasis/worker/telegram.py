@@ -11,6 +11,7 @@ Source: core.telegram.org/bots/api, version 9.
 from __future__ import annotations
 
 import base64
+import string
 
 from oasis.core import clean, jsonl
 from oasis.errors import ProviderError, SchemaError, UsageError
@@ -124,7 +125,9 @@ def _failure(status: int, value: Dict) -> Event:
 
 def _file(request: Request, path: object, most: int, open_it: Exchange, read: Read) -> tuple[Event | None, bytes]:
     """Return the content of a file, or the error event that says why there is none."""
-    if not isinstance(path, str) or not _is_plain(path):
+    known = string.ascii_letters + string.digits + "/._-"
+    is_plain = isinstance(path, str) and 0 < len(path) < 200 and set(path) <= set(known)
+    if not isinstance(path, str) or not is_plain or ".." in path or path.startswith("/"):
         raise ProviderError("the messenger does not say where the file is", "send it again")
     url = f"{_base(request)}/file/bot{request['key']}/{path}"
     response = open_it({"method": "GET", "url": url, "headers": {}, "body": None})  # type: ignore[typeddict-item]
@@ -134,11 +137,6 @@ def _file(request: Request, path: object, most: int, open_it: Exchange, read: Re
         return None, b"".join(transport.pieces(response, read, most, "the messenger", _HINT))
     finally:
         response.close()
-
-
-def _is_plain(path: str) -> bool:
-    is_known = all((char.isalnum() and char.isascii()) or char in "/._-" for char in path)
-    return is_known and 0 < len(path) < 200 and ".." not in path and not path.startswith("/")
 
 
 # Updates
@@ -202,20 +200,16 @@ def _place(message: Dict, sender: object) -> Update | None:
 
 
 def _attached(raw: Dict) -> File | None:
-    document, sizes = raw.get("document"), raw.get("photo")
-    if isinstance(document, dict):
-        name = clean.name(document.get("file_name")) or "document"
-        return _named(document, name, _text(document.get("mime_type"))[:_DATA_CHARS])
-    if isinstance(sizes, list) and sizes and all(isinstance(one, dict) for one in sizes):
-        return _named(max(sizes, key=lambda one: _whole(one.get("file_size"))), "photo.jpg", "image/jpeg")
-    return None
-
-
-def _named(raw: Dict, name: str, media_type: str) -> File | None:
-    file = raw.get("file_id")
+    found, sizes, name, media_type = raw.get("document"), raw.get("photo"), "photo.jpg", "image/jpeg"
+    if isinstance(found, dict):
+        name = clean.name(found.get("file_name")) or "document"
+        media_type = _text(found.get("mime_type"))[:_DATA_CHARS]
+    elif isinstance(sizes, list) and sizes and all(isinstance(one, dict) for one in sizes):
+        found = max(sizes, key=lambda one: _whole(one.get("file_size")))
+    file = wire.part(found).get("file_id")
     if not isinstance(file, str) or not 0 < len(file) <= _ID_CHARS:
         return None
-    return {"id": file, "name": name, "media_type": media_type, "bytes": _whole(raw.get("file_size"))}
+    return {"id": file, "name": name, "media_type": media_type, "bytes": _whole(wire.part(found).get("file_size"))}
 
 
 def _text(value: object) -> str:

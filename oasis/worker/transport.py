@@ -55,12 +55,7 @@ PIECE_BYTES = 65536
 
 class Response:
     def __init__(
-        self,
-        status: int,
-        headers: Headers,
-        read1: Callable[[int], bytes],
-        close: Callable[[], None],
-        explain: Explain,
+        self, status: int, headers: Headers, read1: Callable[[int], bytes], close: Callable[[], None], explain: Explain
     ):
         self.status = status
         self.headers = headers
@@ -93,8 +88,18 @@ def open_plain(request: Request, limits: Limits) -> Response:
     """Send the request over http.client and return its response as soon as the head has arrived."""
     url, proxy = split(request["url"]), _proxy(limits)
     explain = _explainer(url, limits, _place(proxy))
+    there, timeout_s = proxy or url, limits["connect_s"]
+    host, port, is_tls = there.hostname or "", there.port, url.scheme == "https"
     try:
-        connection = _connection(url, proxy, limits)
+        if is_tls:
+            context = ssl.create_default_context(cafile=_ca_file(limits) or None)
+            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                host, port, timeout=timeout_s, context=context
+            )
+        else:
+            connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+        if is_tls and proxy:
+            connection.set_tunnel(url.hostname or "", url.port or 443, _proxy_headers(limits))
         connection.connect()
         connection.sock.settimeout(limits["idle_s"])
     except OasisError:
@@ -102,7 +107,7 @@ def open_plain(request: Request, limits: Limits) -> Response:
     except Exception as error:
         raise explain(error, "connect")
     target, headers = (url.path or "/") + (f"?{url.query}" if url.query else ""), request["headers"]
-    if proxy and url.scheme != "https":  # a proxy gets the whole address of what goes without TLS
+    if proxy and not is_tls:  # a proxy gets the whole address of what goes without TLS
         target, headers = f"http://{url.netloc}{target}", {**headers, **_proxy_headers(limits)}
     try:
         connection.request(request["method"], target, request["body"], headers)
@@ -117,17 +122,6 @@ def open_plain(request: Request, limits: Limits) -> Response:
 
     arrived = {name.lower(): value for name, value in response.getheaders()}
     return _checked(Response(response.status, arrived, response.read1, close, explain), url, proxy)
-
-
-def _connection(url: SplitResult, proxy: SplitResult | None, limits: Limits) -> http.client.HTTPConnection:
-    host, port = (proxy or url).hostname or "", (proxy or url).port
-    if url.scheme != "https":
-        return http.client.HTTPConnection(host, port, timeout=limits["connect_s"])
-    context = ssl.create_default_context(cafile=_ca_file(limits) or None)
-    connection = http.client.HTTPSConnection(host, port, timeout=limits["connect_s"], context=context)
-    if proxy:
-        connection.set_tunnel(url.hostname or "", url.port or 443, _proxy_headers(limits))
-    return connection
 
 
 def open_requests(request: Request, limits: Limits) -> Response:
