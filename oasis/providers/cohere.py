@@ -26,12 +26,9 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     }
     if options.get("search"):
         body.update(wire.search_of(options))
-    choice = options.get("tool_choice")
-    if tools:  # the API knows no choice of one, so that one is offered alone
-        functions = [wire.function_of(tool, schemas.of_tool(tool, "plain")) for tool in wire.chosen(tools, choice)]
+    if tools:
+        functions = [wire.function_of(tool, schemas.of_tool(tool, "plain")) for tool in tools]
         body["tools"] = [{"type": "function", "function": function} for function in functions]
-        if isinstance(choice, dict) or choice in ("required", "none"):
-            body["tool_choice"] = "NONE" if choice == "none" else "REQUIRED"
     if options.get("max_tokens") is not None:
         body["max_tokens"] = options["max_tokens"]
     if options.get("temperature") is not None:
@@ -55,11 +52,10 @@ def models_read(answer: object, options: Options) -> list[Model]:
 
 
 def embed_request(texts: list[str], options: Options) -> Request:
-    """Return the request for the embeddings of some texts; options["input_type"] is what they are for."""
     body: Dict = {
         "model": wire.model_of(options),
         "texts": wire.asked(texts, TEXTS, options),
-        "input_type": options.get("input_type") or "search_document",
+        "input_type": "search_document",
         "embedding_types": ["float"],
     }
     if options.get("dimensions") is not None:

@@ -20,10 +20,6 @@ TEXTS = 512  # at once: the server embeds them one after the other
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    """Return the HTTP request of one turn.
-
-    There is no tool_choice in this API: none and one tool are said by what is offered, required cannot be said.
-    """
     if options.get("search"):
         wire.search_of(options)
     checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
@@ -38,9 +34,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
         "stream": bool(options.get("stream")),
         "options": limits,
     }
-    choice = options.get("tool_choice")
-    if tools and choice != "none":
-        body["tools"] = [_tool(tool) for tool in wire.chosen(tools, choice)]
+    if tools:
+        body["tools"] = [_tool(tool) for tool in tools]
     effort = wire.effort_of(options)
     if effort:  # all models but gpt-oss refuse a level and take true or false
         has_levels = "gpt-oss" in wire.model_of(options)

@@ -61,11 +61,6 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
         declared.append(wire.search_of(options))
     if declared:
         body["tools"] = declared
-    choice = options.get("tool_choice")
-    if declared and isinstance(choice, dict):
-        body["tool_choice"] = {"type": "function", "name": wire.legal(choice["name"])}
-    elif tools and choice:
-        body["tool_choice"] = choice
 
 
 class _Items:

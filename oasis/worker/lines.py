@@ -11,7 +11,7 @@ Request, one line:  {"op": "chat"|"show"|"models"|"embed"|"mcp"|"fetch"|"search"
                      "html" of `read`: the text of a page that is here already
                      "places": [address] of `find`, see web.py
                      "method", "parameters": {…} of `telegram`; key is the bot's token
-options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {body fields},
+options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "extra"?: {body fields},
                      "idle_s"?, "connect_s"?, "total_s"?, "retries"?, "ca_file"?: path, "proxy"?, "proxy_auth"?,
                      "walled"?: bool (see transport.py), "without"?: [parameter that this model does not take]}
 Event, one line:    {"id": int, "event": {...}}; the events of providers/events.py, and

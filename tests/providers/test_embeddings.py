@@ -46,17 +46,16 @@ def test_requests():
         {"model": "m-1", "input": texts, "encoding_format": "float", "dimensions": 8},
     )
     assert body_of("responses", texts)[0] == "https://api.openai.com/v1/embeddings"
-    assert body_of("cohere", texts, dimensions=256, input_type="search_query") == (
+    assert body_of("cohere", texts, dimensions=256) == (
         "https://api.cohere.com/v2/embed",
         {
             "model": "m-1",
             "texts": texts,
-            "input_type": "search_query",
+            "input_type": "search_document",
             "embedding_types": ["float"],
             "output_dimension": 256,
         },
     )
-    assert body_of("cohere", texts)[1]["input_type"] == "search_document"
     assert body_of("ollama", texts) == ("http://127.0.0.1:11434/api/embed", {"model": "m-1", "input": texts})
 
 
