@@ -167,46 +167,43 @@ class Pool(Requests):
         return ending
 
     def _serve(self, job: _Job, process: Process, data: bytes, is_warm: bool) -> Event | None:
-        """Have one worker answer; while it does, the end of the daemon may kill it."""
+        """Have one worker answer and pass on its events; return the ending without passing it on.
+
+        While it answers, the end of the daemon may kill it. None for a warm worker that ended before it took the
+        request: nothing is lost, a new one can have it.
+        """
         with self._changed:
             if self._is_closed:
                 return _CLOSED
             self._serving.add(process)
+        total, heard_s = 0, self._now_s()
         try:
-            return self._converse(job, process, data, is_warm)
+            for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
+                if job.is_cancelled():
+                    job.grace_s = STOP_S
+                    return _CANCELLED
+                if not line:
+                    if self._now_s() - heard_s > job.silence_s:
+                        raise PeerError(f"the worker was silent for {job.silence_s:g} s")
+                    continue
+                heard_s = self._now_s()
+                total += len(line)
+                if total > lines.REQUEST_BYTES:
+                    raise PeerError(f"the worker wrote more than {lines.REQUEST_BYTES} bytes")
+                event = lines.decode(line, job.number)
+                if event["type"] in lines.ENDINGS:
+                    return event
+                job.on_event(event)
+            if is_warm and total == 0:
+                return None
+            status = process.exit_status()
+            words = process.last_words(job.request.get("key") or "").strip().split("\n")[-1][:300]
+            reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
+            hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
+            raise PeerError(f"the worker ended in the middle of a request ({reason}){words and ': '}{words}", hint)
         finally:
             with self._changed:
                 self._serving.discard(process)
-
-    def _converse(self, job: _Job, process: Process, data: bytes, is_warm: bool) -> Event | None:
-        """Pass on the events of one request; return its ending without passing it on.
-
-        None for a warm worker that ended before it took the request: nothing is lost, a new one can have it.
-        """
-        total, heard_s = 0, self._now_s()
-        for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
-            if job.is_cancelled():
-                job.grace_s = STOP_S
-                return _CANCELLED
-            if not line:
-                if self._now_s() - heard_s > job.silence_s:
-                    raise PeerError(f"the worker was silent for {job.silence_s:g} s")
-                continue
-            heard_s = self._now_s()
-            total += len(line)
-            if total > lines.REQUEST_BYTES:
-                raise PeerError(f"the worker wrote more than {lines.REQUEST_BYTES} bytes")
-            event = lines.decode(line, job.number)
-            if event["type"] in lines.ENDINGS:
-                return event
-            job.on_event(event)
-        if is_warm and total == 0:
-            return None
-        status = process.exit_status()
-        words = process.last_words(job.request.get("key") or "").strip().split("\n")[-1][:300]
-        reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
-        hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
-        raise PeerError(f"the worker ended in the middle of a request ({reason}){words and ': '}{words}", hint)
 
     # Seats
 

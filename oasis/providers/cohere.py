@@ -29,10 +29,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     if tools:
         functions = [wire.function_of(tool, schemas.of_tool(tool, "plain")) for tool in tools]
         body["tools"] = [{"type": "function", "function": function} for function in functions]
-    if options.get("max_tokens") is not None:
-        body["max_tokens"] = options["max_tokens"]
-    if options.get("temperature") is not None:
-        body["temperature"] = options["temperature"]
+    wire.put(body, "max_tokens", options.get("max_tokens"))
+    wire.put(body, "temperature", options.get("temperature"))
     effort, wished = wire.effort_of(options), options.get("thinking")
     if effort and wire.rule_of(options).get("thinking") != "none":
         body["thinking"] = {"type": "disabled" if effort == "none" else "enabled"}
@@ -58,8 +56,7 @@ def embed_request(texts: list[str], options: Options) -> Request:
         "input_type": "search_document",
         "embedding_types": ["float"],
     }
-    if options.get("dimensions") is not None:
-        body["output_dimension"] = options["dimensions"]
+    wire.put(body, "output_dimension", options.get("dimensions"))
     return wire.post({**options, "stream": False}, _url(options, "/v2/embed"), body)
 
 

@@ -323,11 +323,6 @@ def _pointed_at(value: object) -> str:
     return parameter if isinstance(parameter, str) else ""
 
 
-def has(request: Request, name: str) -> bool:
-    """Tell whether a request says anything of a parameter, as `named` gives it."""
-    return without(request, [name]) is not request
-
-
 def without(request: Request, names: list[str]) -> Request:
     """Return a request that leaves parameters out, or calls them otherwise; the very same when it has none of them."""
     raw = request["body"]

@@ -33,14 +33,11 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     if chat and chat[0]["role"] == "system":  # the gate leaves one
         body["systemInstruction"] = {"parts": [{"text": gate.text_of(chat[0])}]}
     _add_tools(body, tools, options, rule)
-    settings = {
-        "maxOutputTokens": options.get("max_tokens"),
-        "temperature": options.get("temperature"),
-        "thinkingConfig": _thinking(options.get("thinking"), rule),
-    }
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if settings:
-        body["generationConfig"] = settings
+    settings: Dict = {}
+    wire.put(settings, "maxOutputTokens", options.get("max_tokens"))
+    wire.put(settings, "temperature", options.get("temperature"))
+    wire.put(settings, "thinkingConfig", _thinking(options.get("thinking"), rule))
+    wire.put(body, "generationConfig", settings or None)
     method = "streamGenerateContent?alt=sse" if options.get("stream") else "generateContent"
     return wire.post(options, f"{_url(options)}/{_model_path(options)}:{method}", body, _auth(options))
 

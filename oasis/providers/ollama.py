@@ -24,10 +24,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
         wire.search_of(options)
     checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
     limits: Dict = {"num_ctx": wire.profile_of(options).get("num_ctx") or NUM_CTX}
-    if options.get("max_tokens") is not None:
-        limits["num_predict"] = options["max_tokens"]
-    if options.get("temperature") is not None:
-        limits["temperature"] = options["temperature"]
+    wire.put(limits, "num_predict", options.get("max_tokens"))
+    wire.put(limits, "temperature", options.get("temperature"))
     body: Dict = {
         "model": wire.model_of(options),
         "messages": _messages(gate.prepare(checked, _merge_system_runs)),
@@ -55,8 +53,7 @@ def models_read(answer: object, options: Options) -> list[Model]:
 def embed_request(texts: list[str], options: Options) -> Request:
     """Return the request for the embeddings of some texts; options["dimensions"] shortens them where a model can."""
     body: Dict = {"model": wire.model_of(options), "input": wire.asked(texts, TEXTS, options)}
-    if options.get("dimensions") is not None:
-        body["dimensions"] = options["dimensions"]
+    wire.put(body, "dimensions", options.get("dimensions"))
     return wire.post({**options, "stream": False}, _url(options, "/api/embed"), body)
 
 

@@ -65,9 +65,9 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
 
 def _add_limits(body: Dict, options: Options) -> None:
     profile, rule = wire.profile_of(options), wire.rule_of(options)
-    _set(body, profile.get("max_tokens_field", "max_tokens"), options.get("max_tokens"))
+    wire.put(body, profile.get("max_tokens_field", "max_tokens"), options.get("max_tokens"))
     if rule.get("temperature", True):
-        _set(body, "temperature", options.get("temperature"))
+        wire.put(body, "temperature", options.get("temperature"))
     effort, how = wire.effort_of(options), profile.get("thinking")
     is_off = effort == "none"
     if not effort or rule.get("thinking") == "none":
@@ -80,11 +80,6 @@ def _add_limits(body: Dict, options: Options) -> None:
         body["reasoning"] = {"enabled": False} if is_off else {"effort": effort}
     elif how == "template":
         body["chat_template_kwargs"] = {"enable_thinking": not is_off}
-
-
-def _set(body: Dict, name: str, value: object) -> None:
-    if value is not None:
-        body[name] = value
 
 
 def _messages(chat: list[Turn], profile: Profile) -> list[Dict]:
@@ -119,7 +114,7 @@ def _assistant(message: Turn, profile: Profile, ids: dict[str, str]) -> Dict:
         for block in thoughts:
             kept = wire.metadata_of(block, profile)
             if kept.get("model") == profile["model"]:  # as it was asked for; what is encrypted no other can open
-                _set(out, "reasoning_details", kept.get("reasoning_details"))
+                wire.put(out, "reasoning_details", kept.get("reasoning_details"))
     return out
 
 
@@ -281,7 +276,7 @@ def embed_request(texts: list[str], options: Options) -> Request:
         "input": wire.asked(texts, TEXTS, options),
         "encoding_format": "float",
     }
-    _set(body, "dimensions", options.get("dimensions"))
+    wire.put(body, "dimensions", options.get("dimensions"))
     return wire.post({**options, "stream": False}, url(options, "/embeddings"), body)
 
 

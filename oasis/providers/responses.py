@@ -43,8 +43,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     limit = options.get("max_tokens")
     if limit is not None:
         body["max_output_tokens"] = max(TOKENS, limit)
-    if options.get("temperature") is not None and rule.get("temperature", True):
-        body["temperature"] = options["temperature"]
+    if rule.get("temperature", True):
+        wire.put(body, "temperature", options.get("temperature"))
     effort = wire.effort_of(options)
     if effort and rule.get("thinking") != "none":
         body["reasoning"] = {"effort": effort}

@@ -110,6 +110,12 @@ def post(options: Options, url: str, body: Dict, auth: Headers | None = None) ->
     return {"method": "POST", "url": url, "headers": headers, "body": jsonl.dumps(body).encode("utf-8")}
 
 
+def put(body: Dict, name: str, value: object) -> None:
+    """Set a field that has a value."""
+    if value is not None:
+        body[name] = value
+
+
 def get(options: Options, url: str, auth: Headers | None = None) -> Request:
     return {"method": "GET", "url": url, "headers": _headers(options, auth), "body": b""}
 

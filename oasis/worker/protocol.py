@@ -178,9 +178,8 @@ class _Exchange:
     def _leaves_out(self, failure: Event, http: Http) -> bool:
         """Leave out the parameter that a failure refuses from now on; False when that is not what failed."""
         name = failure["error"].get("parameter", "")
-        if not name or name in self._without or len(self._without) >= REFUSALS:
-            return False
-        if not events.has(events.without(http, self._without), name):
+        sent = events.without(http, self._without)
+        if not name or name in self._without or len(self._without) >= REFUSALS or events.without(sent, [name]) is sent:
             return False
         self._without.append(name)
         plain, _, other = name.partition("=")
@@ -217,10 +216,7 @@ def _decoded(response: Response, decoder: Decoder, left_s: Callable[[], float]) 
     """Yield the events of a response up to its ending."""
     most = TOTAL_BYTES if 200 <= response.status < 300 else events.BODY_BYTES
     taken = 0
-    while taken <= most and not decoder.is_ended:
-        data = transport.read(response, left_s())
-        if not data:
-            break
+    while taken <= most and not decoder.is_ended and (data := transport.read(response, left_s())):
         taken += len(data)
         yield from decoder.feed(data)
     yield from decoder.close()

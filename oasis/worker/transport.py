@@ -366,10 +366,7 @@ def fetched(http: Request, limits: Limits, send: Open, now_s: Callable[[], float
     response = begun(http, limits, send)
     try:
         body = b""
-        while len(body) <= TOTAL_BYTES:
-            data = read(response, until_s - now_s())
-            if not data:
-                break
+        while len(body) <= TOTAL_BYTES and (data := read(response, until_s - now_s())):
             body += data
     finally:
         response.close()
