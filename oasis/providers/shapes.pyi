@@ -20,7 +20,7 @@ class Failure(TypedDict):
     retryable: bool
     status: NotRequired[int]
     retry_after_s: NotRequired[float]
-    parameter: NotRequired[str]  # the one that the model does not take, see faults.py
+    parameter: NotRequired[str]  # the one that the model does not take, see events.py
 
 class Kind(TypedDict, total=False):
     """One kind of failure, see failures.json."""
