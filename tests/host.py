@@ -44,26 +44,21 @@ def offer_services(root: str) -> None:
         model = ollama_model() if name == "ollama" else str(entry.get("model", ""))
         if name in present or not (key or (name == "ollama" and model)):
             continue
-        values = {"name": str(entry["name"]), "identifier": name, "model": model}
-        cursor.stage(
-            [
-                {"op": "set", "package": "oasis", "section": name, "type": "service"},
-                *[
-                    {"op": "set", "package": "oasis", "section": name, "option": option, "value": value}
-                    for option, value in values.items()
-                ],
-            ]
+        section = cursor.section(
+            "oasis", "service", name, {"name": str(entry["name"]), "identifier": name, "model": model}
         )
+        cursor.save("oasis")
         cursor.commit("oasis")
         if key:
             settings.set_key(name, key)
-        print(f"offered: {entry['name']} ({model}), as service {name}")
+        print(f"offered: {entry['name']} ({model}), as service {section or name}")
 
 
 def allow_loopback(root: str) -> None:
     """Let connections from this very host prove a change: page, terminal and router are one machine here."""
     cursor = open_cursor(root + "/etc/config", root + "/var/run/oasis-setup")
-    cursor.stage([{"op": "set", "package": "oasis", "section": "main", "option": "alive_loopback", "value": "1"}])
+    cursor.set("oasis", "main", "alive_loopback", "1")
+    cursor.save("oasis")
     cursor.commit("oasis")
 
 

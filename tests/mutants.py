@@ -1519,14 +1519,14 @@ MUTANTS = (
     ),
     (
         "foreign edit: the file backend writes over no other file than it read",
-        "oasis/uci/file_backend.py",
+        "oasis/uci/disk.py",
         "if old is not None and _bytes(path) != old:",
         "if False:",
         ("tests/uci/test_file_backend.py",),
     ),
     (
         "foreign edit: who waited for a lock looks at the file again",
-        "oasis/uci/file_backend.py",
+        "oasis/uci/disk.py",
         "if os.path.samestat(os.fstat(self._descriptor), os.stat(path)):",
         "if True:",
         ("tests/uci/test_file_backend.py",),

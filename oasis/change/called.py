@@ -7,8 +7,8 @@ bound is the tool, where it is from, and its arguments to the letter.
 from __future__ import annotations
 
 from oasis.core import jsonl
-from oasis.core.clean import shown as plain
 from oasis.errors import ApplyError, PolicyError
+from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""UCI, equal to libuci: `model` to read and foresee, `cursor` to write."""
+"""UCI, equal to libuci: `cursor` to read and change, `preview` to foresee, `model` for the values."""

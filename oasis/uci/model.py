@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import threading
 
-from oasis.uci import edit
-from oasis.uci.package import NOT_FOUND, Package, Refused, Section, export_text, file_text
+from oasis.errors import UciError
+from oasis.uci import delta, edit
+from oasis.uci.package import Package, Section
 from oasis.uci.parser import Importer
+from oasis.uci.writer import export_text, file_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ def parse(data: bytes, name: str) -> Package:
         if package is not None:
             _parsed[text] = package  # the newest last
     if package is None:
-        package = Importer(name).read(data)
+        package = Importer(name).read(data)[0]
+        package.has_delta = True
         with _lock:
             _parsed[text] = package
             while sum(len(kept) for _, kept in _parsed) > _PARSED_BYTES:
@@ -80,19 +83,33 @@ def preview(files: dict[str, bytes], steps: list[edit.Operation]) -> dict[str, b
     Shape: files {package: bytes of its file}; the same keys come back.
     Raises: UciError naming the operation's number, counted from 1, and its package.section.option.
     """
-
-    def load(name: str) -> Package:
-        if name not in files:
-            raise Refused(NOT_FOUND, name, hint="there is no such package; uci never makes one")
-        try:
-            return parse(files[name], name)
-        except Refused as error:
-            raise error.about(name)
-
     result = dict(files)
-    for name, package in edit.apply_all(steps, load).items():
+    for name, package in _perform(files, steps).items():
         fresh = parse(files[name], name)
         # A commit reads the file again and replays the records; what it does not take back must not show here either.
-        if edit.replay(fresh, [record for record in package.delta if edit.is_kept(record)]):
+        if delta.replay(fresh, [record for record in package.delta if delta.is_kept(record)]):
             result[name] = file_text(fresh)
     return result
+
+
+def _perform(files: dict[str, bytes], steps: list[edit.Operation]) -> dict[str, Package]:
+    packages: dict[str, Package] = {}
+    for number, operation in enumerate(steps, 1):
+        try:
+            edit.check(operation)
+            name = str(operation["package"])
+            if name not in packages:
+                packages[name] = _parse(files, name)
+            edit.apply(operation, packages[name])
+        except UciError as error:
+            raise UciError(f"operation {number}: {error.message}", error.hint)
+    return packages
+
+
+def _parse(files: dict[str, bytes], name: str) -> Package:
+    if name not in files:
+        raise UciError(f"{name}: Entry not found", "there is no such package; uci never makes one")
+    try:
+        return parse(files[name], name)
+    except UciError as error:
+        raise UciError(f"{name}: {error.message}", error.hint)

@@ -1,194 +1,187 @@
-"""Text of UCI files and deltas, read as by libuci: the same packages or the same refusal with the same line and byte.
+"""Text of UCI files to packages, as libuci: the same packages or the same refusal with the same line and byte.
 
-Usual lines of a large file are taken by a regular expression, any other goes through the exact reader below. Knows no
-folders and no locks. Source: libuci file.c, uci_parse_line, uci_import; delta.c; util.c, uci_parse_ptr.
+Usual lines are taken by `fast_lines`; any other goes through the exact reader below. Knows no folders and no locks.
+Source: libuci file.c, uci_parse_line, uci_import.
 """
 
 from __future__ import annotations
 
 import io
 
-from oasis.uci import package as names
-from oasis.uci.edit import is_kept
-from oasis.uci.package import PARSE, Package, Record, Refused, Section, decode
+from oasis.uci import edit, libuci
+from oasis.uci.package import Package, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
+    from collections.abc import Callable, Container
     from typing import IO
 
+    from oasis.uci import fast_lines
 
-# Below this the quicker reader is not worth the loading of `re`; our own settings are about a tenth of it.
+
+# Below this the quicker reader is not worth its loading; our own settings are about a tenth of it.
 _SMALL_BYTES = 4096
-# A line as a commit and most people write it, or several when a quoted value goes on in the next ones.
-_OPTION = r"""[ \t]*(?:o|option|(l|list))[ \t]+(['"]?)([A-Za-z0-9_]+)\2[ \t]+(?:'([^']*)'|"([^"\\]*)"|([^\s'"#;\\]+))"""
-_CONFIG = r"""[ \t]*(?:c|config)[ \t]+(['"]?)([A-Za-z0-9_.-]+)\7(?:[ \t]+(['"]?)([A-Za-z0-9_]+)\9)?"""
-_USUAL = rf"(?:{_OPTION}|{_CONFIG}|)[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)"
-_COMMANDS = "+-@^|~"
-_WORDS = {b"p": b"package", b"c": b"config", b"o": b"option", b"l": b"list"}
+_COMMANDS = {
+    b"p": b"package",
+    b"c": b"config",
+    b"o": b"option",
+    b"l": b"list",
+}
 
 
 class Importer:
-    """One reading of a text into a package; `package` lines say nothing in the file of one."""
+    """One reading of a text, possibly of several packages.
 
-    def __init__(self, name: str) -> None:
-        self._package = Package(name)
+    With `merge_into` sections and options go into that package and are recorded as its changes, else into new packages.
+    `single` ignores `package` lines. `taken` holds package names that are already loaded. `strict` raises the first
+    error, else a line that does not parse is left out; `on_error` gets each. After an error `lines` tells how
+    far it read.
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        merge_into: Package | None = None,
+        single: bool = True,
+        taken: Container[str] = (),
+        strict: bool = True,
+        on_error: Callable[[libuci.Refused], None] | None = None,
+    ) -> None:
+        self.finished: list[Package] = []
+        self._name = name
+        self._merge_into = merge_into
+        self._package = merge_into
         self._section: Section | None = None
+        self._single = single
+        self._taken = taken
+        self._strict = strict
+        self._on_error = on_error
+        self.lines: LineBuffer | None = None
 
-    def read(self, data: bytes) -> Package:
-        """Parse the text and return its package; raises Refused (PARSE)."""
-        lines = LineBuffer(io.BytesIO(data))
-        if 0 in data or len(data) < _SMALL_BYTES:
-            self._read_exactly(lines)
+    def read(self, data: bytes) -> list[Package]:
+        """Parse the text and return the packages in order; raises Refused (PARSE or DUPLICATE)."""
+        if 0 in data or self._merge_into is not None or len(data) < _SMALL_BYTES:
+            self._read_exactly(data)
         else:
-            self._read_usual(lines, data.decode("latin-1"))
-        return self._package
+            from oasis.uci import fast_lines  # with the first larger file: an idle daemon reads none
 
-    def _read_exactly(self, lines: LineBuffer) -> None:
+            self._read_usual(data, fast_lines.Lines(data.decode("latin-1")))
+        if self._package is None and self._name is not None:
+            self._open(self._name)
+        self._close()
+        return self.finished
+
+    def _read_exactly(self, data: bytes) -> None:
+        lines = self.lines = LineBuffer(io.BytesIO(data))
         while not lines.at_end:
             if lines.read_line():
                 self._read_line(lines)
 
-    def _read_usual(self, lines: LineBuffer, text: str) -> None:
-        """Read a text held as Latin-1, so that positions are bytes; lines of no usual form are read exactly."""
-        import re  # with the first larger file: an idle daemon reads none
-
-        usual, is_ascii = re.compile(_USUAL, re.ASCII), text.isascii()
-        line = position = 0
-        while position < len(text):
-            found = usual.match(text, position)
-            if found is not None and self._take(found, is_ascii):
-                line += text.count("\n", position, found.end())
-                position = found.end()
-                continue
-            lines.go_to(position, line)
+    def _read_usual(self, data: bytes, known: fast_lines.Lines) -> None:
+        lines = self.lines = LineBuffer(io.BytesIO(data))
+        while True:
+            self._section = known.take(self._package, self._section)
+            if known.at_end:
+                return
+            lines.stream.seek(known.position)
+            lines.line = known.line
             if lines.read_line():
                 self._read_line(lines)
-            line, position = lines.line, len(text) if lines.at_end else lines.stream.tell()
-
-    def _take(self, found: re.Match[str], is_ascii: bool) -> bool:
-        """Do what a usual line says; tell whether that is certain."""
-        list_word, _, option, single, double, bare, _, type, _, name = found.groups()
-        if option is not None:
-            if self._section is None:
-                return False
-            value = single or double or bare or ""
-            self._set(option, value if is_ascii else decode(value.encode("latin-1")), list_word is not None)
-        elif type is not None:
-            known = self._package.find(name) if name else None
-            if known is not None and known.type != type:
-                return False
-            self._section = known or self._package.append(type, name or "")
-        return True
+            if lines.at_end:
+                return
+            known.go_to(lines.stream.tell())
 
     def _read_line(self, lines: LineBuffer) -> None:
-        """Do what the line in the buffer says, which may be several commands."""
-        lines.skip_space()
-        while word := lines.command():
-            if word.startswith(b"#"):
-                return
-            command = _WORDS.get(word[:1], b"")
-            if word not in (command, command[:1]):
-                raise lines.error("invalid command")
-            if command == b"package":
-                self._read_package(lines)
-            elif command == b"config":
-                self._read_config(lines)
-            else:
-                self._read_option(lines, command == b"list")
+        try:
+            lines.skip_space()
+            while word := lines.command():
+                if word.startswith(b"#") or not self._command(word, lines):
+                    return
+        except libuci.Refused as error:
+            if self._on_error is not None:
+                self._on_error(error)
+            if self._strict or error.status != libuci.PARSE:
+                raise
 
-    def _read_package(self, lines: LineBuffer) -> str:
+    def _command(self, word: bytes, lines: LineBuffer) -> bool:
+        command = _COMMANDS.get(word[:1], b"")
+        if word not in (command, command[:1]):
+            raise lines.error("invalid command")
+        if command == b"package":
+            self._read_package(lines)
+        elif command == b"config":
+            self._read_config(lines)
+        else:
+            self._read_option(lines, command == b"list")
+        return True
+
+    def _read_package(self, lines: LineBuffer) -> None:
         lines.step_over_command("package without name")
         name = lines.name(required=True, package=True)
-        self._end_command(lines)
-        return name
+        self._end_of_command(lines)
+        if not self._single:
+            self._open(name)
 
     def _read_config(self, lines: LineBuffer) -> None:
+        package = self._package
+        if package is None:
+            if self._name is None:
+                raise lines.error("attempting to import a file without a package name")
+            package = self._open(self._name)
         lines.step_over_command("config without name")
-        type = decode(lines.argument(required=True))
-        if not names.is_type(type):
+        type = libuci.decode(lines.argument(required=True))
+        if not libuci.is_type(type):
             raise lines.error("invalid character in type field")
         name = lines.name()
-        self._end_command(lines)
-        self._section = self._begin(type, name, lines)
+        self._end_of_command(lines)
+        self._section = self._enter(package, type, name, lines)
 
-    def _begin(self, type: str, name: str, lines: LineBuffer) -> Section:
-        section = self._package.find(name) if name else None
-        if section is None:
-            return self._package.append(type, name)
-        if section.type != type:
+    def _enter(self, package: Package, type: str, name: str, lines: LineBuffer) -> Section:
+        silent = self._merge_into is None
+        if not name:
+            return edit.add_section(package, type, silent)
+        section = package.find(name)
+        if section is not None and section.type != type and self._strict:
             raise lines.error("section of different type overwrites prior section with same name")
-        return section
+        pointer = edit.Pointer(package.name, name, None, type)
+        pointer.place(package, section)
+        edit.set_value(pointer, silent)
+        return pointer.target or package.sections[-1]
 
     def _read_option(self, lines: LineBuffer, is_list: bool) -> None:
-        if self._section is None:
+        if self._section is None or self._package is None:
             raise lines.error("option/list command found before the first section")
         lines.step_over_command("option without name")
         name = lines.name(required=True)
-        value = decode(lines.argument())
-        self._end_command(lines)
-        self._set(name, value, is_list)
+        value = libuci.decode(lines.argument())
+        self._end_of_command(lines)
+        pointer = edit.Pointer(self._package.name, self._section.name, name, value)
+        pointer.place(self._package, self._section)
+        (edit.add_list if is_list else edit.set_value)(pointer, self._merge_into is None)
 
-    def _set(self, name: str, value: str, is_list: bool) -> None:
-        if self._section is not None and is_list:
-            self._section.append(name, value)
-        elif self._section is not None and value:
-            self._section.options[name] = value
-
-    def _end_command(self, lines: LineBuffer) -> None:
-        if lines.argument():
+    def _end_of_command(self, lines: LineBuffer) -> None:
+        if lines.argument() and self._strict:
             raise lines.error("too many arguments")
 
+    def _open(self, name: str) -> Package:
+        self._close()
+        if name in self._taken or any(package.name == name for package in self.finished):
+            raise libuci.Refused(libuci.DUPLICATE)
+        self._package = Package(name)
+        return self._package
 
-def split(text: str) -> tuple[str, str | None, str | None, str | None]:
-    """Return package, section, option and value of `package[.section[.option]][=value]`; raises Refused (PARSE)."""
-    left, equals, value = text.partition("=")
-    parts: list[str | None] = [*left.split(".")]
-    package, section, option = (*parts, None, None)[:3]
-    if (
-        len(parts) > 3
-        or not names.is_type(package or "")
-        or (option is not None and not names.is_name(option))
-        or not names.is_value(value)
-    ):
-        raise Refused(PARSE)
-    return package or "", section, option, value if equals else None
-
-
-def delta(data: bytes, package: str) -> list[Record]:
-    """Return the records of a delta file that belong to the package; what is not well formed is left out, as by libuci.
-
-    Whether a record still fits the package shows in its replay.
-    """
-    found: list[Record] = []
-    lines = LineBuffer(io.BytesIO(data))
-    while not lines.at_end:
-        if lines.read_line():
-            try:
-                owner, record = delta_line(lines)
-            except Refused:
-                continue
-            if owner == package:
-                found.append(record)
-    return found
-
-
-def delta_line(lines: LineBuffer) -> tuple[str, Record]:
-    """Return package and record of the line in the buffer; raises Refused."""
-    argument = decode(lines.argument())
-    command = argument[:1] if argument[:1] in _COMMANDS else ""
-    package, section, option, value = split(argument[len(command) :])
-    record = (command, section or "", option, value)
-    if lines.buffer[lines.position] or not is_kept(record):
-        raise Refused(names.INVALID)
-    return package, record
+    def _close(self) -> None:
+        if self._package is not None:
+            self.finished.append(self._package)
+        self._package = self._section = None
 
 
 # -- libuci's reader of lines and arguments, byte by byte, with its positions -----------------------------------------
 #
-# Theory: the line lies in a buffer ended by a zero byte; arguments are unquoted in place, a quote or backslash left
-# open at the end of the line reads the next one behind it. Every oddity is libuci's: a zero byte in a file cuts the
-# rest of the piece fgets read, a `;` straight behind an unquoted word ends the whole line.
+# What `fast_lines` does not understand comes here, and so do unusual lines of a delta. Theory: the line lies in a
+# buffer ended by a zero byte; arguments are unquoted in place, a quote or backslash left open at the end of the line
+# reads the next one behind it. Every oddity is libuci's: a zero byte in a file cuts the rest of the piece fgets read,
+# a `;` straight behind an unquoted word ends the whole line.
 # Source: libuci file.c, uci_getln to next_arg.
 
 _FIRST_SIZE = 32  # libuci's LINEBUF; decides only how much of a line a zero byte hides
@@ -205,16 +198,13 @@ class LineBuffer:
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
         self.at_end = False
+        self.reason = ""
+        self.byte = 0
         self.line = 0
         self.buffer = bytearray(1)
         self.filled = 0
         self.position = 0
         self._size = _FIRST_SIZE
-
-    def go_to(self, position: int, line: int) -> None:
-        """Go on at another place of the stream, behind so many lines."""
-        self.stream.seek(position)
-        self.line = line
 
     def read_line(self) -> bool:
         """Read the next line to the buffer's start; tell whether it has anything in it."""
@@ -239,8 +229,8 @@ class LineBuffer:
 
     def name(self, required: bool = False, package: bool = False) -> str:
         """Return the next argument as a name; package names may hold a dash."""
-        text = decode(self.argument(required))
-        if text and not names.is_name(text.replace("-", "_") if package else text):
+        text = libuci.decode(self.argument(required))
+        if text and not libuci.is_name(text.replace("-", "_") if package else text):
             raise self.error("invalid character in name field")
         return text
 
@@ -249,10 +239,12 @@ class LineBuffer:
         start = self.position
         rest = self.buffer[start : self.buffer.index(0, start)]
         word = rest.lstrip(b" \t")
-        first = word.replace(b"\t", b" ").partition(b" ")[0]
-        if len(first) < len(word):
-            self.buffer[start + len(rest) - len(word) + len(first)] = 0
-        return bytes(first)
+        skipped = len(rest) - len(word)
+        for index, byte in enumerate(word):
+            if byte in b" \t":
+                self.buffer[start + skipped + index] = 0
+                return bytes(word[:index])
+        return bytes(word)
 
     def step_over_command(self, complaint: str) -> None:
         """Move behind the word that `command` cut off."""
@@ -261,27 +253,29 @@ class LineBuffer:
             raise self.error(complaint)
         self.position = target
 
+    def rest_is_empty(self) -> bool:
+        """Tell whether the buffer ends here."""
+        return self.buffer[self.position] == 0
+
     def skip_space(self) -> None:
         """Move to the next byte that is no white space."""
         buffer = self.buffer
         while buffer[self.position] in _SPACE:
             self.position += 1
 
-    def error(self, reason: str) -> Refused:
-        """Return a parse error at this place."""
-        return Refused(PARSE, place=(reason, self.line, self.position))
+    def error(self, reason: str) -> libuci.Refused:
+        """Return a parse error at this place, and remember it."""
+        self.reason = reason
+        self.byte = self.position
+        return libuci.Refused(libuci.PARSE, place=(reason, self.line, self.byte))
 
     def _fill(self, offset: int) -> None:
-        is_full = offset >= self._size - 1
+        if offset >= self._size - 1:
+            self._grow()
         while True:
-            if is_full:
-                self._size = min(self._size * 2, _LAST_SIZE)
-            is_full = True
-            self.buffer[offset:] = b"\0"
-            size = self._size - offset - 1
-            piece = self.stream.readline(size)
-            self.at_end = self.at_end or (len(piece) < size and not piece.endswith(b"\n"))
-            piece = piece.partition(b"\0")[0]
+            del self.buffer[offset:]
+            self.buffer.append(0)
+            piece = self._gets(self._size - offset).partition(b"\0")[0]
             if not piece:
                 return
             self.buffer[offset:] = piece + b"\0"
@@ -290,13 +284,25 @@ class LineBuffer:
             if piece.endswith(b"\n"):
                 self.line += 1
                 return
+            self._grow()
+
+    def _grow(self) -> None:
+        self._size = min(self._size * 2, _LAST_SIZE)
+
+    def _gets(self, size: int) -> bytes:
+        piece = self.stream.readline(size - 1)
+        if len(piece) < size - 1 and not piece.endswith(b"\n"):
+            self.at_end = True
+        return piece
 
     def _word(self, target: int) -> None:
         buffer = self.buffer
         while True:
             byte = buffer[self.position]
-            if byte in (_QUOTE, _DOUBLE):
-                target = self._quoted(target, byte)
+            if byte == _QUOTE:
+                target = self._single_quoted(target)
+            elif byte == _DOUBLE:
+                target = self._double_quoted(target)
             elif byte == _HASH or byte == 0:
                 buffer[self.position] = 0
                 break
@@ -316,19 +322,34 @@ class LineBuffer:
         self.position += 1
         return target + 1
 
-    def _quoted(self, target: int, quote: int) -> int:
+    def _single_quoted(self, target: int) -> int:
         self.position += 1
         while True:
             byte = self.buffer[self.position]
-            if byte == quote:
+            if byte == _QUOTE:
                 self.position += 1
                 return target
             if byte == 0:
-                self._fill(self.position)
-                if self.buffer[self.position] == 0:
-                    raise self.error("EOF with unterminated " + chr(quote))
-            elif quote == _QUOTE or byte != _BACKSLASH or self._escape():
+                self._continue("EOF with unterminated '")
+            else:
                 target = self._keep(target)
+
+    def _double_quoted(self, target: int) -> int:
+        self.position += 1
+        while True:
+            byte = self.buffer[self.position]
+            if byte == _DOUBLE:
+                self.position += 1
+                return target
+            if byte == 0:
+                self._continue('EOF with unterminated "')
+            elif byte != _BACKSLASH or self._escape():
+                target = self._keep(target)
+
+    def _continue(self, complaint: str) -> None:
+        self._fill(self.position)
+        if self.buffer[self.position] == 0:
+            raise self.error(complaint)
 
     def _escape(self) -> bool:
         """Skip a backslash; at the end of a line read the next one and tell that nothing was escaped."""

@@ -8,10 +8,10 @@ packages that had nothing staged are reverted. The program also reads the system
 from __future__ import annotations
 
 from oasis.errors import OasisError, UciError
-from oasis.uci import edit, model
-from oasis.uci import package as names
-from oasis.uci.file_backend import NO_PACKAGE, staged, unexpected
-from oasis.uci.package import Package, Record, Refused, Section, changes_text, decode, encode, quote
+from oasis.uci import edit, libuci, model, writer
+from oasis.uci.cursor import Cursor, change_of, unexpected
+from oasis.uci.disk import Context
+from oasis.uci.package import Package
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,48 +23,89 @@ _PLACE = r" \((.*)\) at line ([0-9]+), byte ([0-9]+)"
 _BEYOND = 1 << 20
 
 
-class ProgramBackend:
-    """UCI by the real program."""
+class ProgramBackend(Cursor):
+    """UCI by the real program; each change is staged as soon as it is made."""
+
+    backend = "program"
 
     def __init__(self, confdir: str, savedir: str, run: Run, program: str) -> None:
         self._start = run
         self._program = program
         self._confdir = confdir
         self._savedir = savedir
+        self._packages: dict[str, Package] = {}
 
-    def changes(self, package: str) -> list[Record]:
-        """Return the records of what is staged for a package."""
-        return staged(self._savedir, package)
+    def load(self, package: str) -> bool:
+        self.unload(package)
+        return self._package(package) is not None
 
-    def revert(self, package: str) -> None:
-        """Drop the staged changes of a package."""
-        self._load(package)
-        self._run(["revert", package])
+    def unload(self, package: str) -> None:
+        self._packages.pop(package, None)
 
-    def commit(self, package: str) -> None:
-        """Write the staged changes of a package to its file."""
-        _check_name(package)
-        if self._run(["changes", package]) != changes_text(package, self.changes(package)):
-            raise UciError(
-                f"{package}: changes staged by others would be committed along",
-                f"see `uci changes {package}`, commit or revert",
-            )
-        self._run(["commit", package])
+    def save(self, package: str) -> None:
+        return  # every change is staged when it is made
 
-    def stage(self, steps: list[Operation]) -> None:
-        """Do all operations in one batch, or none."""
-        foreseen = edit.apply_all(steps, self._load)
-        was_clean = [name for name in foreseen if not self.changes(name)]
+    def commit(self, package: str | None = None) -> None:
+        for name in self.configs() if package is None else [package]:
+            self._refuse_foreign(name)
+            self._run(["commit", name])
+            self.unload(name)
+
+    def revert(self, package: str, section: str | None = None, option: str | None = None) -> None:
+        self._existing(package)
+        words = [package, *[part for part in (section, option) if part is not None]]
+        self._run(["revert", ".".join(words)])
+        self.unload(package)
+
+    def changes(self, package: str | None = None) -> dict[str, list[list[str]]]:
+        staged = {name: self._files().staged(name) for name in (self.configs() if package is None else [package])}
+        return {name: [change_of(record) for record in records] for name, records in staged.items() if records}
+
+    def configs(self) -> list[str]:
         try:
-            self._run(["batch"], encode("".join([edit.batch_line(operation) for operation in steps])))
-            for name, package in foreseen.items():
-                # All but the order of options, which depends on lists that were emptied before and do not show.
-                if _content(self._export(name)) != _content(model.parse(model.file_text(package), name)):
-                    raise UciError(f"{name}: uci batch staged something else than was asked", "nothing was committed")
-        except UciError:
-            for name in was_clean:
-                self._run(["revert", name])
+            return self._files().list_packages()
+        except libuci.Refused as error:
+            if error.status == libuci.NOT_FOUND:
+                return []
             raise
+
+    def import_(self, data: bytes, package: str | None = None, merge: bool = False) -> None:
+        if package is not None:
+            _check_name(package)
+        self._run([*(["-m"] if merge else []), "import", *([package] if package is not None else [])], data)
+        self._packages.clear()
+
+    def export(self, package: str | None = None) -> bytes:
+        if package is not None:
+            _check_name(package)
+        return self._run(["export", *([package] if package is not None else [])])
+
+    def confdir(self, path: str | None = None) -> str:
+        if path is not None:
+            self._confdir = path
+            self._packages.clear()
+        return self._confdir
+
+    def savedir(self, path: str | None = None) -> str:
+        if path is not None:
+            self._savedir = path
+            self._packages.clear()
+        return self._savedir
+
+    def stage(self, steps: list[Operation]) -> list[str | None]:
+        foreseen: dict[str, Package] = {}
+        for number, operation in enumerate(steps, 1):
+            try:
+                edit.check(operation)
+                name = str(operation["package"])
+                if name not in foreseen:
+                    self.unload(name)
+                    foreseen[name] = self._existing(name)
+                    self.unload(name)
+                edit.apply(operation, foreseen[name])
+            except UciError as error:
+                raise UciError(f"operation {number}: {error.message}", error.hint)
+        return self._stage(steps, foreseen)
 
     def write(self, steps: list[Operation], expected: dict[str, bytes]) -> None:
         """Do it in two processes: one that stages and shows what came of it, one that commits."""
@@ -74,18 +115,20 @@ class ProgramBackend:
         lines = _each("revert", expected) + [edit.batch_line(operation) for operation in steps]
         lines += _each("changes", expected) + _each("export", expected)
         try:
-            shown = self._run(["batch"], encode("".join(lines)))
+            shown = self._run(["batch"], libuci.encode("".join(lines)))
             added = len([operation for operation in steps if operation["op"] == "add"])
             self._compare(shown.split(b"\n", added)[-1], expected)
         except UciError:
             for name in expected:
                 self._run(["revert", name])
             raise
-        self._run(["batch"], encode("".join(_each("commit", expected))))
+        finally:
+            self._packages.clear()
+        self._run(["batch"], libuci.encode("".join(_each("commit", expected))))
 
     def _compare(self, shown: bytes, expected: dict[str, bytes]) -> None:
         """Raise UciError unless a batch shows our own changes, no others, and then the packages as expected."""
-        ours = {name: changes_text(name, self.changes(name)) for name in expected}
+        ours = {name: libuci.encode(writer.changes_text(name, self._files().staged(name))) for name in expected}
         for name, text in [*ours.items(), *expected.items()]:
             if not shown.startswith(text):
                 raise unexpected(name)
@@ -93,22 +136,63 @@ class ProgramBackend:
         if shown:
             raise UciError("uci batch shows more than it was asked for", "nothing was written")
 
-    def _load(self, name: str) -> Package:
-        """Return a package from its two exports: one tells which sections are anonymous, the other their names."""
+    def _operate(self, operation: Operation) -> str | None:
+        package = self._existing(str(operation["package"]))
+        self.unload(package.name)
+        edit.apply(operation, package)
+        return self._stage([operation], {package.name: package})[0]
+
+    def _stage(self, steps: list[Operation], foreseen: dict[str, Package]) -> list[str | None]:
+        """Run the batch and compare; the packages in `foreseen` are how they must be after it."""
+        was_clean = [name for name in foreseen if not self._files().staged(name)]
+        text = "".join([edit.batch_line(operation) for operation in steps])
+        try:
+            added = iter(libuci.decode(self._run(["batch"], libuci.encode(text))).split("\n")[:-1])
+            result = [next(added, None) if operation["op"] == "add" else None for operation in steps]
+            for name, package in foreseen.items():
+                self._verify(name, package)
+        except UciError:
+            for name in was_clean:
+                self._run(["revert", name])
+            raise
+        return result
+
+    def _verify(self, name: str, foreseen: Package) -> None:
+        """Compare all but the order of options, which depends on lists that were emptied before and do not show."""
+        if _content(model.parse(self.export(name), name)) != _content(model.parse(model.file_text(foreseen), name)):
+            raise UciError(f"{name}: uci batch staged something else than was asked", "nothing was committed")
+
+    def _package(self, name: str) -> Package | None:
+        if name in self._packages:
+            return self._packages[name]
         _check_name(name)
         try:
-            plain = self._export(name)
-            package = model.parse(self._run(["-n", "export", name]), name) if plain.sections else plain
-        except Refused as error:
-            raise error.about(name, NO_PACKAGE) if error.status == names.NOT_FOUND else error
-        if len(plain.sections) != len(package.sections):
-            raise UciError(f"{name}: changed while it was read", "try again")
-        pairs = zip(package.sections, plain.sections)  # noqa: B905 (compared above)
-        sections = [Section(one.type, one.name, other.anonymous, one.options) for one, other in pairs]
-        return Package(name, sections, _BEYOND)
+            plain = self.export(name)
+            named = self._run(["-n", "export", name]) if b"\nconfig " in plain else plain
+        except libuci.Refused as error:
+            if error.status == libuci.NOT_FOUND:
+                return None
+            raise
+        self._packages[name] = _join(name, plain, named)
+        return self._packages[name]
 
-    def _export(self, name: str) -> Package:
-        return model.parse(self._run(["export", name]), name)
+    def _existing(self, name: str) -> Package:
+        package = self._package(name)
+        if package is None:
+            raise libuci.Refused(libuci.NOT_FOUND, name, hint="there is no such package; uci never makes one")
+        return package
+
+    def _refuse_foreign(self, name: str) -> None:
+        _check_name(name)
+        ours = writer.changes_text(name, self._files().staged(name))
+        if self._run(["changes", name]) != libuci.encode(ours):
+            raise UciError(
+                f"{name}: changes staged by others would be committed along",
+                f"see `uci changes {name}`, commit or revert",
+            )
+
+    def _files(self) -> Context:
+        return Context(self._confdir, self._savedir)
 
     def _run(self, words: list[str], stdin: bytes | None = None) -> bytes:
         """Run the program; raises Refused or UciError when it complains, whatever it exits with."""
@@ -119,17 +203,17 @@ class ProgramBackend:
         except OasisError as error:
             raise UciError(f"uci {words[-1]}: {error.message}", error.hint)
         if status != 0 or stderr:
-            raise _refused(words, decode(stderr).partition("\n")[0])
+            raise _refused(words, libuci.decode(stderr).partition("\n")[0])
         return stdout
 
 
 def _each(word: str, packages: dict[str, bytes]) -> list[str]:
-    return [f"{word} {quote(name)}\n" for name in packages]
+    return [f"{word} {writer.quote(name)}\n" for name in packages]
 
 
 def _check_name(package: str) -> None:
-    if not names.is_package_name(package):
-        raise Refused(names.INVALID, package, hint="a package is a file's name, without slashes")
+    if not libuci.is_package_name(package):
+        raise libuci.Refused(libuci.INVALID, package, hint="a package is a file's name, without slashes")
 
 
 def _refused(words: list[str], complaint: str) -> UciError:
@@ -138,11 +222,23 @@ def _refused(words: list[str], complaint: str) -> UciError:
     import re  # with the first complaint: it costs more than all of this
 
     place = re.search(_PLACE, complaint)
-    for status, text in names.WORDS.items():
+    for status, text in libuci.WORDS.items():
         if text in complaint:
-            return Refused(status, about, (place[1], int(place[2]), int(place[3])) if place else None)
+            return libuci.Refused(status, about, (place[1], int(place[2]), int(place[3])) if place else None)
     return UciError(f"{about}: {complaint or 'uci failed without a word'}", "run it by hand to see why")
 
 
 def _content(package: Package) -> list[tuple[str, str, dict[str, str | list[str]]]]:
     return [(each.type, "" if each.anonymous else each.name, each.options) for each in package.sections]
+
+
+def _join(name: str, plain: bytes, named: bytes) -> Package:
+    """Return the package from its two exports: which sections are anonymous from one, their names from the other."""
+    anonymous = [section.anonymous for section in model.parse(plain, name).sections]
+    package = model.parse(named, name)
+    if len(anonymous) != len(package.sections):
+        raise UciError(f"{name}: changed while it was read", "try again")
+    for section, is_anonymous in zip(package.sections, anonymous):  # noqa: B905 (compared above)
+        section.anonymous = is_anonymous
+    package.created = _BEYOND
+    return package

@@ -17,7 +17,7 @@ from oasis.change.history.expiry import Expiry
 from oasis.change.history.undo import plan_undo
 from oasis.errors import ApplyError, OasisError
 from oasis.system.files import Files
-from oasis.uci.file_backend import FileBackend
+from oasis.uci.cursor import Cursor
 from tests.change.kit import RENAME, WIFI, Clock, FailingFiles, Kit
 from tests.oasisd import copy_root
 from tests.system.test_power_cut import Forgetful, PowerCut
@@ -131,15 +131,23 @@ class Programs:
         pass
 
 
-class OneCommit(FileBackend):
+class OneCommit:
     """A cursor whose commits are steps."""
 
-    def __init__(self, root, flash):
-        super().__init__(root.confdir, root.path("/var/run/oasis/uci"))
-        self._flash = flash
+    def __init__(self, cursor, flash, confdir):
+        self._cursor, self._flash, self._confdir = cursor, flash, confdir
 
-    def _commit(self, name, old=None):
-        self._flash.commit(lambda: super(OneCommit, self)._commit(name, old), f"{self._confdir}/{name}")
+    def __getattr__(self, name):
+        return getattr(self._cursor, name)
+
+    def write(self, steps, expected):
+        Cursor.write(self, steps, expected)  # whose commits are ours
+
+    def commit(self, package):
+        self._flash.commit(lambda: self._cursor.commit(package), f"{self._confdir}/{package}")
+
+    def _commit_read(self, package):
+        self._flash.commit(lambda: self._cursor._commit_read(package), f"{self._confdir}/{package}")
 
 
 def mute(root):
@@ -159,7 +167,7 @@ class PowerKit(Kit):
         super().__init__(None, files=self.flash, root=root, clock=clock)
 
     def cursor(self):
-        return OneCommit(self.root, self.flash)
+        return OneCommit(super().cursor(), self.flash, self.root.confdir)
 
     def programs(self, executor):
         return Programs(executor, self.flash)

@@ -161,12 +161,12 @@ def test_an_edit_between_the_check_and_the_commit_stays_and_nothing_of_ours_is_w
         silent.write(package, theirs)
 
     class Late(type(cursor)):
-        def _commit(self, name, old=None):
+        def _commit_read(self, name):
             if name == package and moment != "before staging":
                 edit()
-            super()._commit(name, old)
+            super()._commit_read(name)
 
-    write._cursor = lambda: Late(cursor._confdir, cursor._savedir)
+    write._cursor = lambda: Late(cursor.confdir(), cursor.savedir())
     if moment == "before staging":
         silent.transaction._write = lambda plan: (edit(), write(plan))
     with pytest.raises(ApplyError) as caught:

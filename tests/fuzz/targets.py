@@ -12,9 +12,8 @@ from oasis.change.parse import fenced, uci_commands
 from oasis.core import export, framing, jsonl, lua_chats, rpc, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
-from oasis.uci import model
-from oasis.uci.package import Refused
-from oasis.uci.parser import Importer, LineBuffer
+from oasis.uci import libuci, model
+from oasis.uci.parser import Importer
 from oasis.worker import lines
 from tests.fuzz import answers, bus, calls, chat_file, knowledge
 from tests.fuzz.corpora import texts
@@ -38,15 +37,20 @@ def uci(data):
 
 
 def _read(data, is_quick):
-    importer, lines = Importer("fuzz"), LineBuffer(io.BytesIO(data))
+    importer = Importer("fuzz")
     try:
-        if is_quick and 0 not in data:
-            importer._read_usual(lines, data.decode("latin-1"))
+        if is_quick:
+            packages = importer.read(data)
         else:
-            importer._read_exactly(lines)
-    except Refused as error:
+            importer._read_exactly(data)
+            packages = importer.finished
+            if importer._package is None:
+                importer._open("fuzz")
+            importer._close()
+    except libuci.Refused as error:
         return (error.status, error.place)
-    return [(one.type, one.name, one.anonymous, list(one.options.items())) for one in importer._package.sections]
+    return [[(one.type, one.name, one.anonymous, list(one.options.items())) for one in package.sections]
+            for package in packages]  # fmt: skip
 
 
 def words(data):

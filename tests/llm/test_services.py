@@ -259,6 +259,7 @@ def test_an_alias_that_could_not_be_used_is_not_written(made, name, targets):
 
 def test_what_a_crash_left_staged_does_not_come_along(made):
     cursor = made.cursor()
-    cursor.stage([{"op": "set", "package": "oasis", "section": "main", "option": "approval", "value": "none"}])
+    cursor.set("oasis", "main", "approval", "none")
+    cursor.save("oasis")
     made.book.service_add("ollama")
     assert made.settings.main()["approval"] == "risky"

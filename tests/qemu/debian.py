@@ -55,9 +55,9 @@ exec switch_root /root /sbin/init
 UCI = """#!/usr/bin/python3 -IS
 import os, sys
 sys.path.insert(0, "/usr/lib/guest")
-from oasis.uci.package import decode
+from oasis.uci import libuci
 from uci_program import main
-words = [decode(os.fsencode(word)) for word in sys.argv[1:]]
+words = [libuci.decode(os.fsencode(word)) for word in sys.argv[1:]]
 sys.exit(main(words, sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer))
 """
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.uci.cursor import open_cursor
+from oasis.uci.cursor import find_module, open_cursor
 from tests.uci.programs import Folders, real_program, run, run_as_program
 from tests.uci.values import NETWORK
 
@@ -13,6 +13,13 @@ BACKENDS = [
     pytest.param(
         "program",
         marks=pytest.mark.skipif(real_program() is None, reason="NOT RUN: no real uci on PATH for the program backend"),
+    ),
+    pytest.param(
+        "pyuci",
+        marks=pytest.mark.skipif(
+            real_program() is None or find_module() is None,
+            reason="NOT RUN: no pyuci module, or no real uci on PATH beside it",
+        ),
     ),
 ]
 

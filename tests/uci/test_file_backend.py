@@ -10,10 +10,9 @@ import time
 import pytest
 
 from oasis.errors import UciError
-from oasis.uci import file_backend as disk
+from oasis.uci import disk
 from oasis.uci.cursor import open_cursor
 from tests.uci.programs import Folders
-from tests.uci.values import setting
 
 LAN = b"config interface lan\n\toption proto static\n"
 
@@ -32,10 +31,11 @@ def open_files(place):
 @pytest.mark.parametrize("locked", ["config/network", "save/network"])
 def test_commit_waits_for_another_programs_lock(place, locked):
     cursor = open_files(place)
-    cursor.stage([setting("lan", "proto", "dhcp")])
+    cursor.set("network", "lan", "proto", "dhcp")
+    cursor.save("network")
     with open(place.root / locked, "rb") as held:
         fcntl.flock(held, fcntl.LOCK_SH)
-        commit = threading.Thread(target=cursor.commit, args=("network",))
+        commit = threading.Thread(target=cursor.commit)
         commit.start()
         commit.join(0.2)
         assert commit.is_alive() and place.files()["network"][1] == LAN
@@ -47,49 +47,50 @@ def test_reading_waits_for_a_writer(place):
     with open(place.config / "network", "rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         answers = []
-        reading = threading.Thread(target=lambda: answers.append(open_files(place).revert("network")))
+        reading = threading.Thread(target=lambda: answers.append(open_files(place).get("network", "lan", "proto")))
         reading.start()
         reading.join(0.2)
         assert not answers
     reading.join(10)
-    assert answers == [None]
+    assert answers == ["static"]
 
 
 def test_savers_at_the_same_time_lose_nothing(place):
     def save(number):
         cursor = open_files(place)
-        cursor.stage([setting("lan", f"o{number}", "1")])
+        cursor.set("network", "lan", f"o{number}", "1")
+        cursor.save("network")
 
     threads = [threading.Thread(target=save, args=(number,)) for number in range(10)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(10)
-    assert len(open_files(place).changes("network")) == 10
+    assert len(open_files(place).changes()["network"]) == 10
 
 
 def test_commit_writes_what_others_committed_meanwhile(place):
     cursor = open_files(place)
-    cursor.stage([setting("lan", "mine", "1")])
+    cursor.set("network", "lan", "mine", "1")
     (place.config / "network").write_bytes(LAN + b"\toption theirs 1\n")
     cursor.commit("network")
-    assert b"mine" in place.files()["network"][1] and b"theirs" in place.files()["network"][1]
+    assert open_files(place).get_all("network", "lan").keys() >= {"mine", "theirs"}
 
 
 def test_stage_stands_on_the_file_as_it_is_now(place):
     cursor = open_files(place)
-    cursor.stage([setting("lan", "proto", "static")])
+    assert cursor.get("network", "lan", "proto") == "static"
     (place.config / "network").write_bytes(b"config host h\n")
-    cursor.stage([setting("h", "o", "1")])
+    cursor.stage([{"op": "set", "package": "network", "section": "h", "option": "o", "value": "1"}])
     with pytest.raises(UciError):
-        cursor.stage([setting("lan", "o", "1")])
+        cursor.stage([{"op": "set", "package": "network", "section": "lan", "option": "o", "value": "1"}])
 
 
 def test_a_link_stays_a_link(place):
     (place.config / "network").rename(place.root / "real")
     (place.config / "network").symlink_to(place.root / "real")
     cursor = open_files(place)
-    cursor.stage([setting("lan", "proto", "dhcp")])
+    cursor.set("network", "lan", "proto", "dhcp")
     cursor.commit("network")
     assert (place.config / "network").is_symlink()
     assert b"'dhcp'" in (place.root / "real").read_bytes()
@@ -97,19 +98,21 @@ def test_a_link_stays_a_link(place):
 
 def test_changes_staged_elsewhere_are_not_committed_along(place):
     other = open_cursor(str(place.config), str(place.root / "other"), "file")
-    other.stage([setting("lan", "theirs", "1")])
+    other.set("network", "lan", "theirs", "1")
+    other.save("network")
     cursor = open_files(place)
-    cursor.stage([setting("lan", "mine", "1")])
+    cursor.set("network", "lan", "mine", "1")
     cursor.commit("network")
     assert b"theirs" not in place.files()["network"][1]
-    assert other.changes("network") == [("", "lan", "theirs", "1")]
+    assert other.changes() == {"network": [["set", "lan", "theirs", "1"]]}
 
 
 def test_the_save_folder_gets_the_mode_of_the_configuration_folder(place):
     os.chmod(place.config, 0o700)
     os.chmod(place.config / "network", 0o600)
     cursor = open_files(place)
-    cursor.stage([setting("lan", "o", "1")])
+    cursor.set("network", "lan", "o", "1")
+    cursor.save("network")
     assert place.save.stat().st_mode & 0o777 == 0o700
     assert place.deltas()["network"][0] == 0o600
 
@@ -118,24 +121,24 @@ def test_the_save_folder_gets_the_mode_of_the_configuration_folder(place):
 _LIMITED = """
 import resource, signal, sys
 from oasis.errors import UciError
+from oasis.uci import disk
 from oasis.uci.cursor import open_cursor
-from tests.uci.values import setting
 config, save, word, limit = sys.argv[1:]
 cursor = open_cursor(config, save, "file")
-steps = [setting("lan", "o", "x" * 5000)]
+cursor.set("network", "lan", "o", "x" * 5000)
 if word == "commit":
-    cursor.stage(steps)
+    cursor.save("network")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
 try:
-    cursor.commit("network") if word == "commit" else cursor.stage(steps)
+    getattr(cursor, word)("network")
 except UciError as error:
     print(error.message)
 """
 
 
 @pytest.mark.parametrize("limit", ["1", "4000"])
-@pytest.mark.parametrize("word", ["stage", "commit"])
+@pytest.mark.parametrize("word", ["save", "commit"])
 def test_a_full_disk_leaves_the_old_state(place, word, limit):
     place.save.mkdir()
     (place.save / "network").write_bytes(b"network.lan.before='1'\n")
@@ -149,8 +152,8 @@ def test_a_full_disk_leaves_the_old_state(place, word, limit):
     )
     assert "I/O error" in answer.stdout, answer.stderr
     assert {name: data for name, (_, data) in place.files().items()} == {"network": LAN}
-    staged = open_files(place).changes("network")
-    assert [record[2] for record in staged] == (["before", "o"] if word == "commit" else ["before"])
+    staged = open_files(place).changes()["network"]
+    assert [change[2] for change in staged] == (["before", "o"] if word == "commit" else ["before"])
 
 
 def test_unknown_backends_are_refused(place):

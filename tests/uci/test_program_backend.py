@@ -33,7 +33,7 @@ def opened(place, run):
 
 def test_many_operations_are_one_batch(place):
     steps = [SECRET, {"op": "add", "package": "dhcp", "type": "host"}, SECRET | {"option": "b"}]
-    opened(place, run_as_program).stage(steps)
+    assert opened(place, run_as_program).stage(steps) == [None, "cfg02fe63", None]
     batches = [stdin for argv, stdin in place.started if "batch" in argv]
     assert len(batches) == 1 and batches[0].count(b"\n") == 3
 
@@ -41,7 +41,8 @@ def test_many_operations_are_one_batch(place):
 def test_values_are_never_arguments(place):
     cursor = opened(place, run_as_program)
     cursor.stage([SECRET])
-    cursor.stage([SECRET | {"option": "psk"}, SECRET | {"op": "add_list", "option": "keys"}])
+    cursor.set("network", "lan", "psk", "hunter22")
+    cursor.add_list("network", "lan", "keys", "hunter22")
     cursor.commit("network")
     assert b"hunter22" in place.files()["network"][1]
     assert not any("hunter22" in word for argv, _ in place.started for word in argv)
@@ -55,7 +56,8 @@ def test_a_batch_that_fails_halfway_is_reverted(place):
     cursor = opened(place, run)
     with pytest.raises(UciError, match="Entry not found"):
         cursor.stage([SECRET])
-    assert cursor.changes("network") == []
+    assert cursor.changes() == {}
+    assert cursor.get("network", "lan", "key") is None
 
 
 def test_a_batch_that_does_something_else_is_reverted(place):
@@ -65,7 +67,7 @@ def test_a_batch_that_does_something_else_is_reverted(place):
     cursor = opened(place, run)
     with pytest.raises(UciError, match="network: uci batch staged something else"):
         cursor.stage([SECRET])
-    assert cursor.changes("network") == []
+    assert cursor.changes() == {}
 
 
 def test_a_batch_that_does_nothing_is_an_error(place):
@@ -73,11 +75,11 @@ def test_a_batch_that_does_nothing_is_an_error(place):
         return (0, b"", b"") if "batch" in argv else run_as_program(argv, stdin)
 
     with pytest.raises(UciError, match="staged something else"):
-        opened(place, run).stage([SECRET])
+        opened(place, run).set("network", "lan", "proto", "dhcp")
 
 
 def test_earlier_staged_changes_survive_a_failing_batch(place):
-    opened(place, run_as_program).stage([SECRET | {"option": "proto", "value": "dhcp"}])
+    opened(place, run_as_program).set("network", "lan", "proto", "dhcp")
 
     def run(argv, stdin=None):
         return (0, b"", b"uci: I/O error\n") if "batch" in argv else run_as_program(argv, stdin)
@@ -85,7 +87,7 @@ def test_earlier_staged_changes_survive_a_failing_batch(place):
     cursor = opened(place, run)
     with pytest.raises(UciError, match="I/O error"):
         cursor.stage([SECRET])
-    assert cursor.changes("network") == [("", "lan", "proto", "dhcp")]
+    assert cursor.changes() == {"network": [["set", "lan", "proto", "dhcp"]]}
 
 
 def test_changes_staged_by_others_stop_the_commit(place):
@@ -111,9 +113,9 @@ def test_a_program_that_does_not_start_is_a_uci_error(place):
         raise ToolError("uci ran too long", "try again")
 
     with pytest.raises(UciError, match="ran too long"):
-        opened(place, run).stage([SECRET])
+        opened(place, run).get("network", "lan")
     with pytest.raises(UciError, match="without a word"):
-        opened(place, lambda argv, stdin=None: (127, b"", b"")).commit("network")
+        opened(place, lambda argv, stdin=None: (127, b"", b"")).get("network", "lan")
 
 
 BOTH = [SECRET, {"op": "add", "package": "dhcp", "type": "host"}]
@@ -148,7 +150,7 @@ def test_to_write_does_not_commit_changes_of_others_not_even_those_that_do_not_s
         opened(place, run).write(BOTH, foreseen())
     assert "uci changes network" in caught.value.hint
     assert contents(place) == BEFORE
-    assert opened(place, run_as_program).changes("network") == []
+    assert opened(place, run_as_program).changes() == {}
     assert (foreign / "network").read_bytes() == theirs
 
 
@@ -168,7 +170,7 @@ def test_a_staging_process_that_does_something_else_commits_nothing(place, old, 
     with pytest.raises(UciError, match=words):
         opened(place, run).write(BOTH, foreseen())
     assert contents(place) == BEFORE
-    assert opened(place, run_as_program).changes("network") == []
+    assert opened(place, run_as_program).changes() == {}
 
 
 def test_a_commit_that_complains_is_an_error(place):

@@ -15,22 +15,9 @@ import sys
 from collections.abc import Callable
 from typing import IO
 
-from oasis.uci import edit
-from oasis.uci.package import (
-    INVALID,
-    NOT_FOUND,
-    PARSE,
-    WORDS,
-    Refused,
-    Section,
-    changes_text,
-    decode,
-    encode,
-    export_text,
-    is_package_name,
-    quote,
-)
-from tests.uci.uci_context import Context, Lines, Loaded, Pointer
+from oasis.uci import edit, libuci, parser, writer
+from oasis.uci.disk import Context
+from oasis.uci.package import Package, Section
 
 _WITH_ARGUMENT = "cCdfpPt"
 # L is known to getopt and to nothing else: it leads to the usage text like an unknown letter.
@@ -78,14 +65,14 @@ def parse_options(arguments: list[str], settings: Settings) -> list[str]:
             if not anywhere:
                 return words + rest
             continue
-        _read_letters(encode(word[1:]), rest, settings, gnu)
+        _read_letters(libuci.encode(word[1:]), rest, settings, gnu)
     return words
 
 
 def _read_letters(letters: bytes, rest: list[str], settings: Settings, gnu: bool) -> None:
     """Set what the letters of a word say; they are bytes: half a character is unknown by itself."""
     while letters:
-        letter, letters = decode(letters[:1]), letters[1:]
+        letter, letters = libuci.decode(letters[:1]), letters[1:]
         if letter not in _KNOWN:
             raise Stop(_complaint("unknown", letter, gnu), True, 0)
         if letter not in _WITH_ARGUMENT:
@@ -93,7 +80,7 @@ def _read_letters(letters: bytes, rest: list[str], settings: Settings, gnu: bool
             continue
         if not letters and not rest:
             raise Stop(_complaint("missing", letter, gnu), True, 0)
-        _set_argument(letter, decode(letters) or rest.pop(0), settings)
+        _set_argument(letter, libuci.decode(letters) or rest.pop(0), settings)
         return
 
 
@@ -124,7 +111,10 @@ def _set_argument(letter: str, argument: str, settings: Settings) -> None:
     elif letter == "f":
         _open_input(argument, settings)
     elif letter == "p":
-        context.add_delta_folder(argument)
+        try:
+            context.add_delta_folder(argument)
+        except libuci.Refused:
+            return  # given twice counts once
     else:
         context.set_save_folder(argument)
         settings.no_commit = settings.no_commit or letter == "P"
@@ -170,10 +160,13 @@ _SECTION_COMMANDS = {
     "del_list": "del_list",
 }
 _PACKAGE_COMMANDS = ("show", "changes", "export", "commit")
-_RECORDS = {
-    "set": edit.CHANGE, "rename": edit.RENAME, "add_list": edit.LIST_ADD, "del_list": edit.LIST_DEL,
-    "delete": edit.REMOVE,
-}  # fmt: skip
+_CHANGES = {
+    "set": edit.set_value,
+    "rename": edit.rename,
+    "add_list": edit.add_list,
+    "del_list": edit.del_list,
+    "delete": edit.delete,
+}
 # The message's tail stands in a buffer of 128 bytes, of which snprintf is given one less.
 _TAIL_MAX = 126
 
@@ -204,7 +197,7 @@ class Shell:
             return self._add(words)
         return USAGE_STATUS
 
-    def error(self, error: Refused, status: int = 1) -> int:
+    def error(self, error: libuci.Refused, status: int = 1) -> int:
         """Print an error as the real one does, unless quiet; return the exit status."""
         if not self.settings.quiet:
             self._print_error("uci: ", error)
@@ -215,15 +208,15 @@ class Shell:
         if not self.settings.quiet:
             self._complain(text)
 
-    def _print_error(self, prefix: str, error: Refused) -> None:
+    def _print_error(self, prefix: str, error: libuci.Refused) -> None:
         place = error.place
-        if place is None and self.context.lines is not None and error.status == PARSE:
+        if place is None and self.context.lines is not None and error.status == libuci.PARSE:
             place = (self.context.lines.reason or "unknown", self.context.lines.line, self.context.lines.byte)
         if place is not None:
             reason, line, byte = place
             self._tail = f" ({reason}) at line {line}, byte {byte}"[:_TAIL_MAX]
         self._tail += "\n"
-        self._complain(prefix + WORDS[error.status] + self._tail)
+        self._complain(prefix + libuci.WORDS[error.status] + self._tail)
 
     # -- sections and options -----------------------------------------------------------------------------------------
 
@@ -231,7 +224,7 @@ class Shell:
         if len(words) != 2:
             return USAGE_STATUS
         try:
-            pointer = self.context.point(words[1])
+            pointer = self.context.look_up(edit.parse_pointer(words[1]))
             if pointer.value is not None and command in ("get", "revert"):
                 return 1
             if command == "get":
@@ -240,37 +233,35 @@ class Shell:
                 self._revert(pointer)
             else:
                 return self._change(command, pointer)
-        except Refused as error:
+        except libuci.Refused as error:
             return self.error(error)
         return 0
 
-    def _get(self, pointer: Pointer) -> None:
+    def _get(self, pointer: edit.Pointer) -> None:
         if not pointer.complete:
-            raise Refused(NOT_FOUND)
+            raise libuci.Refused(libuci.NOT_FOUND)
         if pointer.found and pointer.target is not None:
             self._write(self._value(pointer.target.options[pointer.option or ""], quoted=False))
         elif pointer.target is not None:
             self._write(pointer.target.type + "\n")
 
-    def _revert(self, pointer: Pointer) -> None:
+    def _revert(self, pointer: edit.Pointer) -> None:
         try:
             self.context.revert(pointer.package, pointer.section, pointer.option)
-        except Refused:
+        except libuci.Refused:
             return  # the real one tells nobody either
 
-    def _change(self, command: str, pointer: Pointer) -> int:
-        package = pointer.owner
+    def _change(self, command: str, pointer: edit.Pointer) -> int:
+        package = pointer.owner()
         if command == "reorder":
             if pointer.target is None or pointer.value is None:
-                raise Refused(NOT_FOUND)
-            package.do((edit.REORDER, pointer.target.name, None, pointer.value))
+                raise libuci.Refused(libuci.NOT_FOUND)
+            edit.reorder(package, pointer.target, edit.position(pointer.value))
         else:
             text = (pointer.value or "").strip(" \t\n\r\v\f")
             if command == "delete" and text and edit.leading_number(text) is None:
                 return 1
-            if pointer.section is None:
-                raise Refused(INVALID)
-            package.do((_RECORDS[command], pointer.section, pointer.option, pointer.value))
+            _CHANGES[command](pointer)
         self.context.save(package)
         return 0
 
@@ -279,10 +270,9 @@ class Shell:
             return USAGE_STATUS
         try:
             package = self.context.load(words[1])
-            section = package.append(words[2], "")
-            package.delta.append((edit.ADD, section.name, None, words[2]))
+            section = edit.add_section(package, words[2])
             self.context.save(package)
-        except Refused as error:
+        except libuci.Refused as error:
             return self.error(error, error.status)
         self._write(section.name + "\n")
         return 0
@@ -296,7 +286,7 @@ class Shell:
             return self._on_package(command, words[1])
         try:
             every = self.context.list_packages()
-        except Refused as error:
+        except libuci.Refused as error:
             return self.error(error)
         for name in every:
             self._on_package(command, name)
@@ -304,29 +294,29 @@ class Shell:
 
     def _on_package(self, command: str, text: str) -> int:
         try:
-            pointer = self.context.point(text)
-        except Refused as error:
+            pointer = self.context.look_up(edit.parse_pointer(text))
+        except libuci.Refused as error:
             return self.error(error)
-        package = pointer.owner
+        package = pointer.owner()
         try:
             if command == "show":
                 self._show(pointer)
             elif command == "changes":
-                self._write(decode(changes_text(package.name, package.saved_delta)))
+                self._write(writer.changes_text(package.name, package.saved_delta))
             elif command == "export":
-                self._write(decode(export_text(package, self.context.name_all)))
+                self._write(libuci.decode(writer.export_text(package, self.context.name_all)))
             elif not self.settings.no_commit:
                 self.context.commit(package)
-        except Refused as error:
+        except libuci.Refused as error:
             return self.error(error)
         finally:
             self.context.packages.pop(package.name, None)
         return 0
 
-    def _show(self, pointer: Pointer) -> None:
-        package, section = pointer.owner, pointer.target
+    def _show(self, pointer: edit.Pointer) -> None:
+        package, section = pointer.owner(), pointer.target
         if not pointer.complete:
-            raise Refused(NOT_FOUND)
+            raise libuci.Refused(libuci.NOT_FOUND)
         if section is None:
             self._write(self._package(package))
         elif pointer.found:
@@ -335,7 +325,7 @@ class Shell:
         else:
             self._write(self._section(f"{package.name}.{section.name}", section))
 
-    def _package(self, package: Loaded) -> str:
+    def _package(self, package: Package) -> str:
         counts: dict[str, int] = {}
         lines = []
         for section in package.sections:
@@ -353,8 +343,8 @@ class Shell:
 
     def _value(self, value: str | list[str], quoted: bool = True) -> str:
         if isinstance(value, str):
-            return (quote(value) if quoted else value) + "\n"
-        items = [quote(item) if quoted or set(item) & set(" \t\r\n") else item for item in value]
+            return (writer.quote(value) if quoted else value) + "\n"
+        items = [writer.quote(item) if quoted or set(item) & set(" \t\r\n") else item for item in value]
         return self.settings.delimiter.join(items) + "\n"
 
     # -- import -------------------------------------------------------------------------------------------------------
@@ -364,9 +354,9 @@ class Shell:
         if len(words) > 2 or (self.settings.merge and name is None):
             return USAGE_STATUS
         target = self._load_to_merge(name) if self.settings.merge and name is not None else None
-        if name is not None and not is_package_name(name):
+        if name is not None and not libuci.is_package_name(name):
             self.context.lines = None
-            return self.error(Refused(INVALID))  # before anything of the input is read
+            return self.error(libuci.Refused(libuci.INVALID))  # before anything of the input is read
         text = self.settings.input.read()
         self.input_ended = True
         try:
@@ -375,7 +365,7 @@ class Shell:
                 self.context.save(target)
             else:
                 self._commit_imported()
-        except Refused as error:
+        except libuci.Refused as error:
             self._go_on_behind_error()
             return self.error(error)
         return 0
@@ -387,10 +377,10 @@ class Shell:
             self.settings.input = lines.stream
             self.input_ended = lines.at_end
 
-    def _load_to_merge(self, name: str) -> Loaded | None:
+    def _load_to_merge(self, name: str) -> Package | None:
         try:
             return self.context.load(name)
-        except Refused:
+        except libuci.Refused:
             return None
 
     def _commit_imported(self) -> None:
@@ -400,7 +390,7 @@ class Shell:
             failure = None
             try:
                 self.context.commit(package, overwrite=True)
-            except Refused as error:
+            except libuci.Refused as error:
                 failure = error
         if failure is not None:
             raise failure
@@ -455,10 +445,10 @@ class _Streams:
         self._stderr = stderr
 
     def write(self, text: str) -> None:
-        self._stdout.write(encode(text))
+        self._stdout.write(libuci.encode(text))
 
     def complain(self, text: str) -> None:
-        self._stderr.write(encode(text))
+        self._stderr.write(libuci.encode(text))
 
     def flush(self) -> None:
         self._stdout.flush()
@@ -498,7 +488,7 @@ def _batch(shell: Shell, streams: _Streams) -> int:
         lines = shell.context.lines
         # A command that parsed a file has thrown our place in the input away; the line numbers start again.
         if lines is None or lines.stream is not shell.settings.input:
-            lines = shell.context.lines = Lines(shell.settings.input)
+            lines = shell.context.lines = parser.LineBuffer(shell.settings.input)
         words = _batch_words(shell, lines)
         shell.input_ended = shell.input_ended or lines.at_end
         if words and words[0].lower() == "exit":
@@ -510,21 +500,21 @@ def _batch(shell: Shell, streams: _Streams) -> int:
     return 0
 
 
-def _batch_words(shell: Shell, lines: Lines) -> list[str]:
+def _batch_words(shell: Shell, lines: parser.LineBuffer) -> list[str]:
     words: list[str] = []
     lines.read_line()
     try:
-        while word := decode(lines.argument()):
+        while word := libuci.decode(lines.argument()):
             words.append(word)
             if len(words) == _WORDS_MAX:
                 shell.say("Too many arguments\n")
                 return []
-    except Refused as error:
+    except libuci.Refused as error:
         shell.error(error)
         return []
     return words
 
 
 if __name__ == "__main__":
-    given = [decode(os.fsencode(word)) for word in sys.argv[1:]]
+    given = [libuci.decode(os.fsencode(word)) for word in sys.argv[1:]]
     sys.exit(main(given, sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer))

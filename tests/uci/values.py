@@ -18,13 +18,3 @@ config rule
 \toption note 'two
 lines'
 """
-
-
-def operation(word, section, **rest):
-    """Return an operation on the package network."""
-    return {"op": word, "package": "network", "section": section, **rest}
-
-
-def setting(section, option, value):
-    """Return the operation that sets an option of the package network."""
-    return operation("set", section, option=option, value=value)

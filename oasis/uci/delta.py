@@ -1,0 +1,132 @@
+"""The text of delta files: to records, and records onto a package; knows no folders.
+
+A line that does not parse, or that no longer fits the package, is left out and the rest still counts, as in libuci.
+Source: libuci delta.c.
+"""
+
+from __future__ import annotations
+
+import io
+
+from oasis.uci import edit, libuci, parser
+from oasis.uci.package import Package, Record
+
+# The form in which records are written; any other line goes through the exact reader.
+_LINE = r"([-+@^|~]?)([!$-&(-,/-:<>-~]+)\.([A-Za-z0-9_]+)(?:\.([A-Za-z0-9_]+))?(?:='([^']*(?:'\\''[^']*)*)')?\n"
+_COMMANDS = "+-@^|~"
+
+
+def parse(data: bytes, package: str) -> list[Record]:
+    """Return the records of a delta file that belong to the package and are well formed."""
+    return [record for owner, record in _read(data)[0] if owner == package]
+
+
+def filter_out(data: bytes, section: str | None, option: str | None) -> list[Record] | None:
+    """Return the records that do not belong to the section and option; None stands for all of them.
+
+    The answer is None when a line is not well formed: libuci then leaves the file as it is.
+    """
+    found, is_whole = _read(data)
+    if not is_whole:
+        return None
+    return [
+        record
+        for _, record in found
+        if (section is not None and record[1] != section) or (option is not None and record[2] != option)
+    ]
+
+
+def replay(package: Package, records: list[Record]) -> int:
+    """Do the records' operations on the package; return how many fitted."""
+    done = 0
+    for record in records:
+        try:
+            _apply(package, record)
+        except libuci.Refused:
+            continue
+        done += 1
+    return done
+
+
+def is_kept(record: Record) -> bool:
+    """Tell whether libuci takes this record back from a file: it writes some that it then ignores."""
+    command, section, option, value = record
+    if not libuci.is_name(section) or (value is None and command != edit.REMOVE):
+        return False
+    if command == edit.REORDER:
+        return option is None
+    if command == edit.RENAME:
+        return libuci.is_name(value or "")
+    return option is not None or command not in (edit.LIST_ADD, edit.LIST_DEL)
+
+
+def _read(data: bytes) -> tuple[list[tuple[str, Record]], bool]:
+    """Return (package, record) of each good line, and whether all lines were good."""
+    found: list[tuple[str, Record]] = []
+    position = _read_written(data, found)
+    lines = parser.LineBuffer(io.BytesIO(data[position:]))
+    is_whole = True
+    while not lines.at_end:
+        if lines.read_line():
+            try:
+                found.append(_parse_line(lines))
+            except libuci.Refused:
+                is_whole = False
+    return found, is_whole
+
+
+def _read_written(data: bytes, found: list[tuple[str, Record]]) -> int:
+    """Read lines as long as they have the form that libuci writes; return where they end."""
+    if not data or 0 in data:
+        return 0
+    import re  # with the first delta that holds something: an idle daemon reads none
+
+    text, line = data.decode("latin-1"), re.compile(_LINE, re.ASCII)
+    position = 0
+    while match := line.match(text, position):
+        command, package, section, option, value = match.groups()
+        if value is not None:
+            value = libuci.decode(value.encode("latin-1")).replace("'\\''", "'")
+        record = (command, section, option, value)
+        if not is_kept(record) or (value is not None and not libuci.is_value(value)):
+            break
+        found.append((package, record))
+        position = match.end()
+    return position
+
+
+def _parse_line(lines: parser.LineBuffer) -> tuple[str, Record]:
+    argument = libuci.decode(lines.argument())
+    if not lines.rest_is_empty():
+        raise libuci.Refused(libuci.INVALID)
+    command = argument[:1] if argument[:1] in _COMMANDS else ""
+    pointer = edit.parse_pointer(argument[len(command) :])
+    record = (command, pointer.section or "", pointer.option, pointer.value)
+    if not is_kept(record):
+        raise libuci.Refused(libuci.INVALID)
+    return pointer.package, record
+
+
+def _apply(package: Package, record: Record) -> None:
+    command, section, option, value = record
+    pointer = edit.Pointer(package.name, section, option, value)
+    pointer.look_up(package)
+    if command == edit.REORDER:
+        if pointer.target is None:
+            raise libuci.Refused(libuci.NOT_FOUND)
+        edit.reorder(package, pointer.target, edit.position(value or ""), silent=True)
+    elif command == edit.ADD:
+        edit.set_value(pointer, silent=True)
+        if option is None and pointer.target is not None:
+            pointer.target.anonymous = True
+    else:
+        _OPERATIONS[command](pointer, True)
+
+
+_OPERATIONS = {
+    edit.CHANGE: edit.set_value,
+    edit.REMOVE: edit.delete,
+    edit.RENAME: edit.rename,
+    edit.LIST_ADD: edit.add_list,
+    edit.LIST_DEL: edit.del_list,
+}
