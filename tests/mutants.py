@@ -1372,8 +1372,8 @@ MUTANTS = (
     (
         "chats: a secret is not searched",
         "oasis/chats/search.py",
-        'hide("\\n".join(_texts(message)))',
-        '"\\n".join(_texts(message))',
+        'hide("\\n".join(texts))',
+        '"\\n".join(texts)',
         ("tests/chats/test_search.py",),
     ),
     (
@@ -2069,8 +2069,8 @@ MUTANTS = (
     (
         "cards: a word of the owner's is no password for being there",
         "oasis/tools/operator.py",
-        "return value in given(self._said())",
-        "return value in self._said()",
+        "values &= given(self._said())",
+        "values = {value for value in values if value in self._said()}",
         OF_CARDS,
     ),
     (

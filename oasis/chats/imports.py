@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def bring(
     chats: Collection, handle: Handle, new_id: Callable[[], str], title: str = "", unix_ms: int = 0
 ) -> tuple[Brought, list[str]]:
-    """Store a chat file as a new chat; return {"id", "title"}, and what was repaired or had to make room.
+    """Store a chat file as a new chat; return it, and what was repaired or had to make room.
 
     `title` is that of an index, where there is one; `unix_ms` is when a chat ended whose messages tell no time.
     Raises: SchemaError when it is no chat; StoreError. Nothing is stored then.
@@ -34,24 +34,23 @@ def bring(
     reports += chats.make_room(handle.seek(0, 2))
     added = _put_blobs(chats.blobs(), found)
     title = (title or found.title)[:TITLE_CHARS]
+
+    def lines() -> Iterator[bytes]:
+        for message in found.messages():
+            yield jsonl.line(message)
+            message.pop("content")  # let go of it before the next one is made
+        for record in found.records():
+            yield jsonl.line(record)
+        if title:
+            yield jsonl.line({"type": "title", "title": title, "by": "owner"})
+
     try:
-        name = chats.store.put(jsonl.blocks(_lines(found, title)))
+        name = chats.store.put(jsonl.blocks(lines()))
     except OasisError:
         for digest in added:
             chats.blobs().remove(digest)
         raise
     return {"id": name, "title": title}, reports
-
-
-def _lines(found: Import, title: str) -> Iterator[bytes]:
-    for message in found.messages():
-        line = jsonl.line(message)
-        message.pop("content")  # let go of it before the next one is made
-        yield line
-    for record in found.records():
-        yield jsonl.line(record)
-    if title:
-        yield jsonl.line({"type": "title", "title": title, "by": "owner"})
 
 
 def _apart(chats: Collection, found: Import) -> list[str]:

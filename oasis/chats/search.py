@@ -7,6 +7,8 @@ such are parsed as well, nothing is missed.
 
 from __future__ import annotations
 
+import itertools
+
 from oasis.chats.archive import whole_lines
 from oasis.core import chat_line
 from oasis.core.schema import blocks
@@ -45,13 +47,12 @@ def terms(text: str) -> list[Term]:
     found += [" ".join(piece.split()) for piece in pieces[1::2] if piece.strip()]
     if not found:
         raise UsageError("there is no word to search for", 'words, or a "phrase in quotes"')
-    return [(word.casefold(), _needle(word.casefold())) for word in found]
-
-
-def _needle(folded: str) -> bytes:
-    """Return the longest piece of a word that stands in the bytes as it is, or in capitals."""
-    plain = "".join([char if " " < char < "\x7f" and char not in _ESCAPED else "\n" for char in folded])
-    return max(plain.split("\n"), key=len).encode()
+    wanted: list[Term] = []
+    for word in map(str.casefold, found):
+        # The longest piece of a word that stands in the bytes as it is, or in capitals.
+        plain = "".join([char if " " < char < "\x7f" and char not in _ESCAPED else "\n" for char in word])
+        wanted.append((word, max(plain.split("\n"), key=len).encode()))
+    return wanted
 
 
 def search(
@@ -97,36 +98,24 @@ def _may_hold(raw: bytes, wanted: list[Term]) -> bool:
 
 def _snippet(message: Message, wanted: list[Term], hide: Callable[[str], str]) -> str:
     """Return the words around the first find, "" when the message does not hold all words."""
-    text = " ".join(hide("\n".join(_texts(message))).split())
+    texts = []
+    for block in blocks(message):
+        for item in block["content"] if block["type"] == "tool_result" else [block]:
+            if item["type"] == "text":
+                texts.append(item["text"])
+            elif "name" in item and item["type"] in ("document", "image"):
+                texts.append(item["name"])
+    text = " ".join(hide("\n".join(texts)).split())
     folded = text.casefold()
     places = [folded.find(term) for term, _ in wanted]
     if min(places) < 0:
         return ""
-    at = max(_unfolded(text, min(places)) - _BEFORE_CHARS, 0)
+    place = min(places)
+    if len(folded) != len(text):  # some letters fold to two
+        starts = itertools.accumulate((len(char.casefold()) for char in text), initial=0)
+        place = sum(1 for start in starts if start < place)
+    at = max(place - _BEFORE_CHARS, 0)
     return ("…" if at else "") + text[at : at + SNIPPET_CHARS] + ("…" if at + SNIPPET_CHARS < len(text) else "")
-
-
-def _texts(message: Message) -> list[str]:
-    found = []
-    for block in blocks(message):
-        for item in block["content"] if block["type"] == "tool_result" else [block]:
-            if item["type"] == "text":
-                found.append(item["text"])
-            elif "name" in item and item["type"] in ("document", "image"):
-                found.append(item["name"])
-    return found
-
-
-def _unfolded(text: str, place: int) -> int:
-    """Return where in a text a place of the folded text is: some letters fold to two."""
-    if len(text.casefold()) == len(text):
-        return place
-    size = 0
-    for at, char in enumerate(text):
-        if size >= place:
-            return at
-        size += len(char.casefold())
-    return len(text)
 
 
 def has_message(pieces: Iterator[bytes], name: str) -> bool:

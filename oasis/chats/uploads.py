@@ -42,18 +42,21 @@ class Uploads:
 
         Raises: UsageError for what is no base64, too much, or an upload that is not there any more.
         """
-        return self._add(upload, name, _decoded(data))
+        if len(data) > PIECE_CHARS:
+            raise UsageError("a piece has more than %d characters" % PIECE_CHARS, "send smaller pieces")
+        try:
+            piece = binascii.a2b_base64(data.encode("ascii"))
+        except (ValueError, UnicodeError):
+            raise UsageError("the piece is no base64", "send the file again")
+        return self.put(name, piece, upload)
 
-    def put(self, name: str, data: bytes) -> tuple[str, int]:
-        """Add what is here already as a whole upload; return its id and its bytes.
+    def put(self, name: str, piece: bytes, upload: str = "") -> tuple[str, int]:
+        """Add a piece to an upload, by default the whole of a new one; return its id and its bytes so far.
 
-        Raises: UsageError for too much.
+        Raises: UsageError for too much, or an upload that is not there any more.
         """
-        return self._add("", name, data)
-
-    def _add(self, upload: str, name: str, piece: bytes) -> tuple[str, int]:
         if not upload:
-            self._drop_idle()
+            self._make_room()
             upload = self._new_id()
             self._known[upload] = clean.name(name, NAME_CHARS) or "file", self._now_s()
             self._files.folder(self._folder)
@@ -66,36 +69,26 @@ class Uploads:
         self._known[upload] = self._known[upload][0], self._now_s()
         return upload, size
 
-    def name(self, upload: str) -> str:
-        """Return the name of an upload.
+    # Each of these raises UsageError when the upload is not there any more.
 
-        Raises: UsageError when it is not there any more.
-        """
+    def name(self, upload: str) -> str:
+        """Return the name of an upload."""
         self._path(upload)
         return self._known[upload][0]
 
     def open(self, upload: str) -> FileIO:
-        """Return a handle for reading an upload piece by piece, which stays.
-
-        Raises: UsageError when it is not there any more.
-        """
+        """Return a handle for reading an upload piece by piece, which stays."""
         handle = self._files.reader(self._path(upload))
         if handle is None:
             raise _gone(upload)
         return handle
 
     def size(self, upload: str) -> int:
-        """Return the bytes of an upload.
-
-        Raises: UsageError when it is not there any more.
-        """
+        """Return how many bytes an upload has."""
         return self._files.size(self._path(upload))
 
     def read(self, upload: str) -> tuple[str, bytes]:
-        """Return the name and the bytes of an upload, which stays.
-
-        Raises: UsageError when it is not there any more.
-        """
+        """Return the name and the bytes of an upload, which stays."""
         return self.name(upload), self._files.read(self._path(upload)) or b""
 
     def drop(self, uploads: list[str]) -> None:
@@ -110,8 +103,8 @@ class Uploads:
             raise _gone(upload)
         return self._folder + "/" + upload
 
-    def _drop_idle(self) -> None:
-        """Make room for one more upload; raise UsageError when all that are here were touched a moment ago."""
+    def _make_room(self) -> None:
+        """Drop an idle upload where there are too many; raise UsageError when all were touched a moment ago."""
         self._forget_old()
         if len(self._known) < UPLOADS:
             return
@@ -129,12 +122,3 @@ def _gone(upload: str) -> UsageError:
     return UsageError(
         "there is no upload %r" % upload, "it is kept for ten minutes, less when many come: send the file again"
     )
-
-
-def _decoded(data: str) -> bytes:
-    if len(data) > PIECE_CHARS:
-        raise UsageError("a piece has more than %d characters" % PIECE_CHARS, "send smaller pieces")
-    try:
-        return binascii.a2b_base64(data.encode("ascii"))
-    except (ValueError, UnicodeError):
-        raise UsageError("the piece is no base64", "send the file again")

@@ -201,19 +201,17 @@ class Operator:
         line = clean.line(_CONTROL.sub("", summary))  # control sequences go whole, not only their first character
         summary = typed.without(self._shop.redactor.text(line), secrets)
         summary = summary if len(summary) <= SUMMARY_CHARS else summary[: SUMMARY_CHARS - 1] + "…"
-        # Where the values come from that are known, or that the owner wrote.
+        # What the owner wrote: their own commands, and the sentences that the built-in service takes a value from.
         values = {str(step["value"]) for step in operations if "value" in step}
-        known = {value: secret_origin.WROTE for value in values if self._wrote(value)}
+        if self._is_model:
+            values &= given(self._said())
+        elif self._chat.others:
+            values = set()
+        known = dict.fromkeys(values, secret_origin.WROTE)
         plan = self._plan(operations, summary, until_unix_s, {**known, **restorer.known})
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
         return self.carry_out(plan)
-
-    def _wrote(self, value: str) -> bool:
-        """Return whether the owner wrote a value: their own commands are, the built-in service has their sentences."""
-        if self._is_model and self._chat.said is not None:
-            return value in given(self._said())
-        return not self._is_model and not self._chat.others
 
     def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
         """Return a plan of operations; a refused one is kept for the owner, who may force it.

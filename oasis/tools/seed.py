@@ -103,7 +103,7 @@ class Seed:
             return self._net.call(name, arguments, operator, watch)
         path, allowed, _ = workspace(self._sections())
         folder = self._root.path(path)
-        argv = _program(_words(arguments["command"]), allowed) if name == "shell_exec" else []
+        argv = _program(arguments["command"], allowed) if name == "shell_exec" else []
         _make_folder(folder, self._user)
         if not argv:
             request = {**arguments, "op": name.removeprefix("file_")}
@@ -155,10 +155,11 @@ LIMITS: Limits = ("64", "8192", "524288", "300", "800")
 _MARK = "OASIS_CALL="
 
 
-def _words(command: Json) -> list[str]:
-    """Return a command as words; a text is split as a shell would, and refused where a shell would do more.
+def _program(command: Json, allowed: list[list[str]]) -> list[str]:
+    """Return a command as words, with the path of its program, when the owner listed how it begins.
 
-    Raises: ToolError saying what.
+    A text is split as a shell would, and refused where a shell would do more.
+    Raises: ToolError for that, and when there is no such program; PolicyError for what is not listed.
     """
     hint = "give the program and its arguments as a list"
     if isinstance(command, list):
@@ -174,14 +175,6 @@ def _words(command: Json) -> list[str]:
         found = commands[0]
     if not found or not found[0] or any("\0" in word for word in found):
         raise ToolError("the command is empty or holds a NUL character", hint)
-    return found
-
-
-def _program(found: list[str], allowed: list[list[str]]) -> list[str]:
-    """Return the words with the program's path, when the owner listed how they begin.
-
-    Raises: PolicyError for others, ToolError when there is no such program.
-    """
     if not any(found[: len(one)] == one for one in allowed):
         hint = "they are listed in oasis.workspace.command: " + _listed(allowed)
         raise PolicyError("the owner did not list %r" % " ".join(found)[:200], hint)
@@ -197,10 +190,7 @@ def _listed(allowed: list[list[str]]) -> str:
 
 
 def _run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) -> ProgramResult:
-    """Run a program in a folder.
-
-    Raises: ToolError when it cannot be started.
-    """
+    """Run a program in a folder; raise ToolError when it cannot be started."""
     mark = os.urandom(16).hex()
     env = {"PATH": PATH, "HOME": folder, "LC_ALL": "C.UTF-8", _MARK[:-1]: mark}
     out, err, why, status = _talk(_confined("rights", [user, "@" + folder, *argv]), env, b"", seconds, watch)
@@ -220,10 +210,7 @@ def _shown(data: bytes) -> str:
 
 
 def _ask(request: Result, folder: str, user: str, seconds: float, watch: Watch) -> dict[str, Json]:
-    """Have something done with the workspace's files by a process of its own; see worker/workspace.py.
-
-    Raises: ToolError with what it says.
-    """
+    """Have something done with the workspace's files (worker/workspace.py); raise ToolError with what it says."""
     argv = _confined("workspace", [user, folder])
     out, err, why, status = _talk(argv, {"PATH": PATH, "LC_ALL": "C.UTF-8"}, jsonl.line(request), seconds, watch)
     if why or status:

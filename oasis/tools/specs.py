@@ -135,11 +135,9 @@ def check(value: Json, schema: Schema, path: str) -> None:
 
 
 class _Check:
-    """One check; `_left` values may still be looked at."""
-
     def __init__(self, whole: Schema) -> None:
         self._whole = whole
-        self._left = CHECKS
+        self._left = CHECKS  # values that may still be looked at
 
     def value(self, value: Json, schema: Json, path: str, depth: int) -> None:
         self._left -= 1
@@ -151,8 +149,16 @@ class _Check:
         if not isinstance(schema, dict):
             return
         schema = self._resolved(schema, path)
-        _check_type(value, schema.get("type"), path, depth)
-        _check_choice(value, schema, path, depth)
+        wanted, choices = schema.get("type"), schema.get("enum")
+        kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if isinstance(kind, str)]
+        if kinds and not any(_is_of(value, kind) for kind in kinds):
+            words = [kind if kind == "null" else ("an " if kind[:1] in "aeio" else "a ") + kind for kind in kinds]
+            raise Misfit(depth, f"{path} must be {' or '.join(words)}, not {_shown(value)}")
+        if isinstance(choices, list) and not any(_is_same(value, one) for one in choices):
+            allowed = ", ".join([one if isinstance(one, str) else _shown(one) for one in choices[:_SHOWN_NAMES]])
+            raise Misfit(depth, f"{path} is {_shown(value)}; allowed are {allowed}")
+        if "const" in schema and not _is_same(value, schema["const"]):
+            raise Misfit(depth, f"{path} is {_shown(value)}; only {_shown(schema['const'])} is allowed")
         _check_limits(value, schema, path, depth)
         pattern = schema.get("pattern")
         if isinstance(value, str) and isinstance(pattern, str) and fits(pattern, value) is False:
@@ -210,13 +216,6 @@ class _Check:
         raise ToolError(f"the schema of {path.split('.')[0]} refers to itself", "use another tool")
 
 
-def _check_type(value: Json, wanted: Json, path: str, depth: int) -> None:
-    kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if isinstance(kind, str)]
-    if kinds and not any(_is_of(value, kind) for kind in kinds):
-        words = [kind if kind == "null" else ("an " if kind[:1] in "aeio" else "a ") + kind for kind in kinds]
-        raise Misfit(depth, f"{path} must be {' or '.join(words)}, not {_shown(value)}")
-
-
 def _is_of(value: Json, kind: str) -> bool:
     if kind in ("integer", "number") and isinstance(value, bool):
         return False
@@ -225,15 +224,6 @@ def _is_of(value: Json, kind: str) -> bool:
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
     return isinstance(value, _TYPES.get(kind, object))
-
-
-def _check_choice(value: Json, schema: Schema, path: str, depth: int) -> None:
-    choices = schema.get("enum")
-    if isinstance(choices, list) and not any(_is_same(value, one) for one in choices):
-        allowed = ", ".join([one if isinstance(one, str) else _shown(one) for one in choices[:_SHOWN_NAMES]])
-        raise Misfit(depth, f"{path} is {_shown(value)}; allowed are {allowed}")
-    if "const" in schema and not _is_same(value, schema["const"]):
-        raise Misfit(depth, f"{path} is {_shown(value)}; only {_shown(schema['const'])} is allowed")
 
 
 def _is_same(one: Json, other: Json) -> bool:
