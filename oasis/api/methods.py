@@ -11,7 +11,6 @@ import sys
 
 from oasis import VERSION
 from oasis.api.table import ROLES, TABLE, check, client_of
-from oasis.change.apply.journal import is_ending
 from oasis.change.history import listing as history
 from oasis.change.plan import ahead, card
 from oasis.core import clean
@@ -237,10 +236,9 @@ class Methods:
 
     def _ending(self) -> list[Ending]:
         """Return the changes that stand and will be undone by themselves, the next one first."""
-        found = [record for record in self._services.journal.records() if is_ending(record)]
         return [
             {"id": record["id"], "summary": record["summary"], "until_unix_s": record["until_unix_s"]}
-            for record in sorted(found, key=lambda record: int(record["until_unix_s"]))
+            for record in sorted(self._services.journal.ending(), key=lambda record: int(record["until_unix_s"]))
         ]
 
     def change_confirm(self, role: Role, change: str = "", unproved: bool = False) -> dict[str, object]:

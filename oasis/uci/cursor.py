@@ -171,7 +171,7 @@ class Cursor:
         Raises: UciError; packages committed before the one that fails stay so.
         """
         for name in expected:
-            self.revert(name)
+            self._drop_staged(name)
         self.stage(steps)
         for name, text in expected.items():
             if self.export(name) != text:
@@ -183,6 +183,10 @@ class Cursor:
                 self._commit_read(name)
             except UnwrittenError as error:
                 raise UciError(error.message, error.hint) if number else error
+
+    def _drop_staged(self, package: str) -> None:
+        """Revert a package; a backend may look first whether there is anything to revert."""
+        self.revert(package)
 
     def _commit_read(self, package: str) -> None:
         """Commit a package as it was read; UnwrittenError when somebody else wrote it meanwhile (backend)."""

@@ -55,6 +55,11 @@ class FileBackend(Cursor):
             section = section if found is None else found.name
         self._context.revert(package, section, option)
 
+    def _drop_staged(self, package: str) -> None:
+        self.unload(package)
+        if self._context.staged(package):
+            self.revert(package)
+
     def changes(self, package: str | None = None) -> dict[str, list[list[str]]]:
         result: dict[str, list[list[str]]] = {}
         for name in self.configs() if package is None else [package]:

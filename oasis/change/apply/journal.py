@@ -45,6 +45,8 @@ class Journal:
         self.pending = state_folder + "/pending"
         self._history = state_folder + "/changes"
         self._lock = threading.Lock()
+        self._ends: dict[str, bool] = {}  # change: whether it is ending; only this journal writes records
+        self._looking = threading.Lock()
 
     def prepare(self, record: Record, touched: list[Touched], deadline_up_s: int) -> None:
         """Put record, images and restore copies on flash.
@@ -167,7 +169,9 @@ class Journal:
         """Write a record in place of its older version."""
         folder = self._history + "/" + str(record["id"])
         self._files.folder(folder)
-        self._files.replace(folder + "/record.json", jsonl.line(record))
+        with self._looking:
+            self._ends.pop(str(record["id"]), None)
+            self._files.replace(folder + "/record.json", jsonl.line(record))
 
     def add(self, record: Record, images: Images) -> None:
         """Put a change that is over into the history, with its images; the record is written last.
@@ -229,6 +233,18 @@ class Journal:
                 found.append(self.read(name))
             except UsageError:
                 continue  # a record torn by a power cut before its change began
+        return found
+
+    def ending(self) -> list[Record]:
+        """Return the records of changes that will be undone by themselves, newest first; others are read once."""
+        found = []
+        with self._looking:
+            for name in reversed(self._files.names(self._history)):
+                if self._ends.get(name, True):
+                    record = self._readable(name)
+                    self._ends[name] = record is None or is_ending(record)
+                    if record is not None and self._ends[name]:
+                        found.append(record)
         return found
 
     def next_s(self) -> int:

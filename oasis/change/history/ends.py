@@ -9,7 +9,6 @@ back. What nobody says anything about ends as it was approved.
 
 from __future__ import annotations
 
-from oasis.change.apply.journal import is_ending
 from oasis.change.history import reverse
 from oasis.core import when
 from oasis.errors import UciError, UsageError
@@ -65,10 +64,9 @@ def places(journal: Journal, record: Record, read: Callable[[str], bytes]) -> li
 def ending(journal: Journal, read: Callable[[str], bytes]) -> list[str]:
     """Return the places on this router that will go back by themselves."""
     found = []
-    for record in journal.records():
-        if is_ending(record):
-            kept = record.get("ends_at", {})
-            found += [place for place in places(journal, record, read) if kept.get(place, 1)]
+    for record in journal.ending():
+        kept = record.get("ends_at", {})
+        found += [place for place in places(journal, record, read) if kept.get(place, 1)]
     return found
 
 
@@ -107,7 +105,7 @@ class Said:
         self.is_risky = False
         self.until_unix_s = until_unix_s
         self._journal, self._read = journal, read
-        records = [record for record in journal.records() if is_ending(record)]
+        records = journal.ending()
         if not records:
             return
         looks = {name: _Look(name, read(name), steps) for name in {str(one["package"]) for one in steps}}
