@@ -200,10 +200,7 @@ class Book:
     # Trying
 
     def service_test(self, identifier: str) -> Trial:
-        """Have a service say a word; a reply with `error` would be a failed call, so what failed is `fault`.
-
-        Shape: {"ok", "ms", "model", "fault"?: {"code", "message", "hint"}}.
-        """
+        """Have a service say a word; a reply with `error` would be a failed call, so what failed is `fault`."""
         service = self._settings.service(identifier)
         if service["vendor"] == OFFLINE:
             return {"ok": True, "ms": 0, "model": service["model"]}
@@ -221,7 +218,7 @@ class Book:
         return {"ok": False, "ms": ms, "model": service["model"], "fault": _late(service) if is_late else fault}
 
     def service_models(self, identifier: str) -> shapes.ModelList:
-        """Return what models a service has. Shape: {"models": [{"id", "context_tokens"?, "tools"?}], "is_cut"}."""
+        """Return what models a service has."""
         service = next((one for one in self._settings.services() if one["identifier"] == identifier), None)
         if service is None:
             raise SettingsError("there is no service %r" % identifier, "list them with: oasis services")
@@ -303,7 +300,7 @@ class Book:
     # Aliases
 
     def alias_list(self) -> shapes.AliasList:
-        """Return the aliases. Shape: {"alias": [{"name", "targets", "ready", "note"}], "usual": [name]}."""
+        """Return the aliases."""
         found = []
         for name, targets in self._settings.aliases().items():
             item: shapes.Alias = {"name": name, "targets": targets, "ready": True, "note": ""}

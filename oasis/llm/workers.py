@@ -58,7 +58,7 @@ class Requests:
         self.ask({"op": "mcp", **request}, on_event, cancelled, True)
 
     def models(self, request: Plain, cancelled: Cancelled = None) -> list[Model]:
-        """Return the models of a service: {"id", "context_tokens"?, "tools"?}."""
+        """Return the models of a service."""
         return self._events({**request, "op": "models"}, cancelled, False)[-1]["models"]
 
     def embed(self, request: Plain, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
@@ -79,10 +79,7 @@ class Requests:
         return found
 
     def show(self, request: Plain, cancelled: Cancelled = None) -> Shown:
-        """Return the HTTP request that `chat` would make, and send nothing.
-
-        Shape: {"method", "url", "headers": without the key, "text": its body}
-        """
+        """Return the HTTP request that `chat` would make, and send nothing."""
         pieces = [event for event in self._events({**request, "op": "show"}, cancelled, True) if "url" in event]
         first, text = pieces[0], "".join(piece["text"] for piece in pieces)
         return {"method": first["method"], "url": first["url"], "headers": first["headers"], "text": text}

@@ -47,10 +47,10 @@ class Model(TypedDict):
     tools: NotRequired[bool]
 
 class Event(TypedDict, total=False):
-    """One event of an answer; which keys a type has stands in events.py, and below those of the worker in lines.py."""
+    """One event of an answer, see events.py; the others are those of a worker."""
 
     type: Required[str]
-    text: str  # delta, thinking
+    text: str  # delta, thinking; retry, refused; a piece of the body of shown
     provider_metadata: dict[str, dict[str, Json]]
     id: str  # tool_use
     name: str
@@ -60,20 +60,19 @@ class Event(TypedDict, total=False):
     stop_reason: str  # done
     model: str
     error: Failure
-    # What only a worker says.
     models: list[Model]
-    embedding: list[float]
+    embedding: list[float]  # of the next text; usage and done come after the last
     method: str  # shown
     url: str
-    headers: Headers
-    wait_s: float  # retry
-    parameter: str  # refused
+    headers: Headers  # without the key
+    wait_s: float  # retry: it failed before a word came, and is asked again
+    parameter: str  # refused: what the model does not take; it is asked again without
     message: Mapping[str, object]  # of an MCP server
-    session: str
+    session: str  # mcp, the end of that; status is the one of HTTP
     status: int
-    result: dict[str, Json]
-    update: dict[str, Json]
-    data: str
+    result: dict[str, Json]  # web, telegram
+    update: dict[str, Json]  # of the messenger
+    data: str  # piece of a file, in base64
 
 class Request(TypedDict):
     """An HTTP request."""
@@ -166,7 +165,7 @@ class Profile(TypedDict, total=False):
     models: list[Rule]
 
 class Options(TypedDict, total=False):
-    """How a service is asked; see __init__.py, and below what only the worker reads (lines.py)."""
+    """How a service is asked; see __init__.py, and below what only the worker reads."""
 
     base_url: str
     key: str

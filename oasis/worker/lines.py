@@ -1,32 +1,9 @@
 """The lines between daemon and worker; loaded on both sides, so it imports next to nothing.
 
-Request, one line:  {"op": "chat"|"show"|"models"|"embed"|"mcp"|"fetch"|"search"|"read"|"find", "id": int,
-                     "profile": str, "vendor"?, "base_url"?, "key"?, "model"?,
-                     "messages": [message], "tools": [{"name", "description", "input_schema"}], "options"?: {...}}
-                     `show` is as `chat` and sends nothing: the HTTP request comes back
-                     "texts": [str] of `embed` in the place of messages and tools
-                     "message": {…}, "session", "version" of `mcp`, for the server at base_url; key is its token
-                     "url" of `fetch`; "query", "engine": "brave"|"searxng" of `search`, which is at base_url;
-                     "open", "closed": [place or network] of both, see web.py; "chars"?: of text at most
-                     "html" of `read`: the text of a page that is here already
-                     "places": [address] of `find`, see web.py
-                     "method", "parameters": {…} of `telegram`; key is the bot's token
-options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "extra"?: {body fields},
-                     "idle_s"?, "connect_s"?, "total_s"?, "retries"?, "ca_file"?: path, "proxy"?, "proxy_auth"?,
-                     "walled"?: bool (see transport.py), "without"?: [parameter that this model does not take]}
-Event, one line:    {"id": int, "event": {...}}; the events of providers/events.py, and
-                    {"type": "models", "models": [...]}
-                    {"type": "embedding", "embedding": [float]}  of the next text; `usage` and `done` after the last
-                    {"type": "shown", "method", "url", "headers": {…}, "text"}  of `show`: a piece of the body; no key
-                    {"type": "retry", "text", "wait_s"}          it failed before a word came and is asked again
-                    {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
-                    {"type": "message", "message": {…}}          of the MCP server
-                    {"type": "mcp", "session", "status"}         the end of that: its session, the HTTP status
-                    {"type": "web", "result": {…}}              of `fetch`, `search`, `read`, `find`: see web.py
-                    {"type": "update", "update": {…}}, {"type": "piece", "data": base64}, and the ending
-                    {"type": "telegram", "result": {…}}          of `telegram`, see telegram.py
-A request ends with one `done`, `models`, `mcp`, `web`, `telegram` or `error`. The key is on stdin only, never in argv
-or the environment.
+A request is one line; its op is chat, show, models, embed, mcp, telegram, fetch, search, read or find, the keys of each
+are those of Request in shapes.pyi. Each event is a line {"id": of the request, "event": {...}}, its keys those of Event
+in providers/shapes.pyi. A request ends with one `done`, `models`, `mcp`, `web`, `telegram` or `error`. The key is on
+stdin only, never in argv or the environment.
 """
 
 from __future__ import annotations

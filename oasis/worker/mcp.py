@@ -1,4 +1,4 @@
-"""One message to an MCP server over streamable HTTP, and what comes back; see lines.py for the shape.
+"""One message to an MCP server over streamable HTTP, and what comes back; see shapes.pyi.
 
 The protocol's state is the daemon's: here are only headers, the stream, and bounds. Events of the server become
 `message` events, the answer's head the ending `mcp`. A ping of the server's is answered, all else it asks is refused.

@@ -1,7 +1,7 @@
 """Answer one request of the daemon with events, by its op; the last one is its ending.
 
 Knows providers and a transport that is given; not stdin, rights or the daemon. See transport.py for how all of it is
-sent, lines.py for requests and events.
+sent, shapes.pyi for requests and events.
 
 A chat is asked again before any output was emitted, at most `retries` times, only for failures that say so, and never
 when that would begin after BUDGET_S. It is done here, not in the daemon, because here a cancelled request ends at once

@@ -1,4 +1,4 @@
-"""The types of worker/, for the type checker alone; what the keys mean stands in lines.py."""
+"""The types of worker/, for the type checker alone, and what a request to a worker may say."""
 
 from collections.abc import Callable
 from typing import TypedDict
@@ -9,34 +9,34 @@ from oasis.providers.shapes import Request as _Http
 from oasis.worker.transport import Response
 
 class Request(TypedDict, total=False):
-    """A request to a worker, of any op."""
+    """A request to a worker. Its ending is `done`, but for models, mcp, telegram, and web of all that reads pages."""
 
-    op: str
+    op: str  # chat, show, models, embed, mcp, telegram, fetch, search, read, find
     id: int
     profile: str
     vendor: str
     base_url: str
-    key: str
+    key: str  # of the service, the MCP server, the bot or the search engine
     model: str
     service: str  # whose usage it is; taken out before it is sent
     options: Options
-    messages: list[Dict]  # chat, show
+    messages: list[Dict]  # chat; show, which sends nothing: the HTTP request comes back
     tools: list[Tool]
     texts: list[str]  # embed
-    message: McpMessage  # mcp
+    message: McpMessage  # mcp, for the server at base_url
     session: str
     version: str
     url: str  # fetch
     query: str  # search
-    engine: str
-    open: list[str]
+    engine: str  # brave or searxng, which is at base_url
+    open: list[str]  # fetch, search: places and networks, see web.py
     closed: list[str]
-    chars: int
-    pdf: bool
+    chars: int  # of text at most
+    pdf: bool  # fetch: a PDF comes as it is
     ca_file: str
-    html: str  # read
-    places: list[str]  # find
-    method: str  # telegram
+    html: str  # read: the text of a page that is here already
+    places: list[str]  # find: addresses of machines
+    method: str  # telegram, see telegram.py
     parameters: dict[str, Json]
 
 class Limits(TypedDict):
@@ -125,23 +125,23 @@ class Found(TypedDict):
 # workspace.py
 
 class FileRequest(TypedDict, total=False):
-    op: str
+    op: str  # read, write, list, delete, stat
     path: str
-    offset: int
-    text: str
+    offset: int  # read
+    text: str  # write
     append: bool
 
 class FileAnswer(TypedDict, total=False):
     """The keys of one op; with `error` nothing was done."""
 
-    text: str
-    size_bytes: int
-    next_offset: int
-    name: str
-    kind: str
+    text: str  # read
+    size_bytes: int  # read, write, stat, and of the files in a list
+    next_offset: int  # read: where to go on
+    name: str  # write, delete, stat
+    kind: str  # stat
     modified_unix_s: int
-    entries: list[FileAnswer]
-    more: int
+    entries: list[FileAnswer]  # list: name and kind
+    more: int  # how many are left out
     error: str
     hint: str
 
@@ -154,18 +154,18 @@ class File(TypedDict):
     bytes: int
 
 class Update(TypedDict, total=False):
-    """An update of the messenger; see telegram.update for which keys a kind has."""
+    """An update of the messenger; one of the kind "other" has no more than these two, others a sender ("from"), too."""
 
     id: int
-    kind: str
+    kind: str  # message, button, other
     chat: int
-    name: str
+    name: str  # of the sender
     is_private: bool
     message: int
-    text: str
+    text: str  # message
     when_unix_s: int
     reply_to: int
     is_forwarded: bool
     file: File
-    button: str
+    button: str  # button: the id of the press
     data: str

@@ -1,4 +1,4 @@
-"""One call of the Telegram Bot API, and what comes of it in our own words; see lines.py for the shapes.
+"""One call of the Telegram Bot API, and what comes of it in our own words; see shapes.pyi.
 
     getUpdates            an `update` event each, the oldest first; what we do not use is of the kind "other"
     file                  asks where a file is and reads it: `piece` events in base64
@@ -143,12 +143,7 @@ def _file(request: Request, path: object, most: int, open_it: Exchange, read: Re
 
 
 def update(raw: Dict) -> Update | None:
-    """Return an update in our words, None for what has no number.
-
-    Shape: {"id", "kind": "message"|"button"|"other"}, and but for "other" {"chat", "from", "is_private": bool, "name",
-    "message"}; of a message {"text", "when_unix_s", "reply_to"?, "is_forwarded"?: True, "file"?: {"id", "name",
-    "media_type", "bytes"}}, of a button {"button": id of the press, "data"}.
-    """
+    """Return an update in our words, None for what has no number."""
     number = raw.get("update_id")
     if not _is_id(number):
         return None

@@ -1,5 +1,5 @@
 """Pages and searches of the web, for the ops `fetch` and `search` of a worker; `read`, for a page that is here already;
-`find`, for the model servers of the home network. See lines.py.
+`find`, for the model servers of the home network. See shapes.pyi.
 
 Which addresses a page may be fetched from is data of the request: `open` lists places that are let through (HOST,
 HOST:PORT, an address or a network), `closed` networks that are not although they look like the internet, as the

@@ -3,10 +3,7 @@
 Becomes the user first. Then every path is walked from the folder's own descriptor, name by name and without following
 links, so that nothing that changes meanwhile leads out of it. Regular files and folders only.
 
-Request: {"op": read | write | list | delete | stat, "path", "offset"?, "text"?, "append"?}
-Answer:  read {"text", "size_bytes", "next_offset"?} · write {"name", "size_bytes"} · list {"entries": [{"name", "kind",
-         "size_bytes"?}], "more"?} · delete {"name"} · stat {"name", "kind", "size_bytes", "modified_unix_s"}
-         or {"error", "hint"?}
+Requests and answers are FileRequest and FileAnswer of shapes.pyi.
 """
 
 from __future__ import annotations
