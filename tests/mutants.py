@@ -2481,7 +2481,7 @@ MUTANTS = (
     (
         "answers: reasoning is for the model that made it",
         "oasis/providers/responses.py",
-        'kept if kept.get("model") == self._model else {}',
+        'kept if kept.get("model") == wire.model_of(options) else {}',
         "kept",
         OF_RESPONSES,
     ),

@@ -44,7 +44,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
         "messages": [],
         "stream": bool(options.get("stream")),
     }
-    turns = _Messages(options).all([message for message in chat if message["role"] != "system"])
+    turns = _turns([message for message in chat if message["role"] != "system"], options)
     if chat and chat[0]["role"] == "system":  # the gate leaves one
         body["system"] = [{"type": "text", "text": gate.text_of(chat[0])}]
     _add_tools(body, chat, tools, options, rule)
@@ -99,51 +99,46 @@ def _is_blank(block: object) -> bool:
     return isinstance(block.get("text"), str) and not block["text"].strip()
 
 
-class _Messages:
-    """Turns prepared messages into those of the API, call ids in legal characters."""
+def _turns(chat: list[Turn], options: Options) -> list[Sent]:
+    """Return prepared messages as those of the API, call ids in legal characters."""
+    ids = wire.Names([])
+    out: list[Sent] = []
+    for message in chat:
+        role = "assistant" if message["role"] == "assistant" else "user"
+        blocks = [new for block in message["content"] for new in _blocks(block, options, ids)]
+        if out and out[-1]["role"] == role:  # results and the user's words after them are one turn
+            out[-1]["content"].extend(blocks)
+        elif blocks:
+            out.append({"role": role, "content": blocks})
+    for turn in out[:-1]:  # the last one may be a pause: its search is still to be run
+        turn["content"] = _searched(turn["content"])
+    return out
 
-    def __init__(self, options: Options):
-        self._profile = wire.profile_of(options)
-        self._may_search = bool(options.get("search"))
-        self._ids = wire.Names([])
 
-    def all(self, chat: list[Turn]) -> list[Sent]:
-        out: list[Sent] = []
-        for message in chat:
-            role = "assistant" if message["role"] == "assistant" else "user"
-            blocks = [new for block in message["content"] for new in self._block(block)]
-            if out and out[-1]["role"] == role:  # results and the user's words after them are one turn
-                out[-1]["content"].extend(blocks)
-            elif blocks:
-                out.append({"role": role, "content": blocks})
-        for turn in out[:-1]:  # the last one may be a pause: its search is still to be run
-            turn["content"] = _searched(turn["content"])
-        return out
-
-    def _block(self, block: Block) -> list[Dict]:
-        kind = block["type"]
-        mark: Dict = {"cache": True} if block.get("cache") is True else {}
-        if kind == "text":
-            return [{"type": "text", "text": block["text"], **mark}]
-        if kind == "thinking":  # what this service made itself goes back as it came; thoughts of others are left out
-            kept = wire.metadata_of(block, self._profile)
-            hosted = kept.get("block")
-            if isinstance(hosted, dict):  # of a search; it may not go back without the tool
-                return [dict(hosted)] if self._may_search else []
-            if kept.get("redacted"):
-                return [{"type": "redacted_thinking", "data": kept["redacted"]}]
-            thought = {"type": "thinking", "thinking": block["text"], "signature": kept.get("signature")}
-            return [thought] if thought["signature"] else []
-        if kind in ("image", "document"):
-            return [{**_part(block), **mark}]
-        if kind == "tool_use":
-            ident = self._ids.legal(block["id"])
-            return [{"type": kind, "id": ident, "name": wire.legal(block["name"]), "input": block["input"]}]
-        if kind != "tool_result":
-            return []
-        content = [_part(part) for part in block["content"] if not _is_blank(part)] or [_text(_EMPTY)]
-        result: Dict = {"type": kind, "tool_use_id": self._ids.legal(block["tool_use_id"]), "content": content}
-        return [{**result, **({"is_error": True} if block.get("is_error") else {}), **mark}]
+def _blocks(block: Block, options: Options, ids: wire.Names) -> list[Dict]:
+    kind = block["type"]
+    mark: Dict = {"cache": True} if block.get("cache") is True else {}
+    if kind == "text":
+        return [{"type": "text", "text": block["text"], **mark}]
+    if kind == "thinking":  # what this service made itself goes back as it came; thoughts of others are left out
+        kept = wire.metadata_of(block, wire.profile_of(options))
+        hosted = kept.get("block")
+        if isinstance(hosted, dict):  # of a search; it may not go back without the tool
+            return [dict(hosted)] if options.get("search") else []
+        if kept.get("redacted"):
+            return [{"type": "redacted_thinking", "data": kept["redacted"]}]
+        thought = {"type": "thinking", "thinking": block["text"], "signature": kept.get("signature")}
+        return [thought] if thought["signature"] else []
+    if kind in ("image", "document"):
+        return [{**_part(block), **mark}]
+    if kind == "tool_use":
+        ident = ids.legal(block["id"])
+        return [{"type": kind, "id": ident, "name": wire.legal(block["name"]), "input": block["input"]}]
+    if kind != "tool_result":
+        return []
+    content = [_part(part) for part in block["content"] if not _is_blank(part)] or [_text(_EMPTY)]
+    result: Dict = {"type": kind, "tool_use_id": ids.legal(block["tool_use_id"]), "content": content}
+    return [{**result, **({"is_error": True} if block.get("is_error") else {}), **mark}]
 
 
 def _searched(content: list[Dict]) -> list[Dict]:

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.providers.shapes import Block, Dict, Embedded, Event, Headers, Model, Options, Request, Rule, Tool, Turn
 
+    Calling = dict[str, tuple[str, object]]
+
 # What the API says to send with a call that none of its models made.
 FOREIGN = "skip_thought_signature_validator"
 
@@ -29,7 +31,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     rule = wire.rule_of(options)
     checked = wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES)
     chat = gate.prepare(checked, gate.merge_system_first, alternate=True, drop_empty=True, end_with_user=True)
-    body: Dict = {"contents": _Contents(options).all([message for message in chat if message["role"] != "system"])}
+    body: Dict = {"contents": _contents([message for message in chat if message["role"] != "system"], options)}
     if chat and chat[0]["role"] == "system":  # the gate leaves one
         body["systemInstruction"] = {"parts": [{"text": gate.text_of(chat[0])}]}
     _add_tools(body, tools, options, rule)
@@ -90,60 +92,57 @@ def _auth(options: Options) -> Headers:
     return {"x-goog-api-key": options.get("key") or ""}
 
 
-class _Contents:
-    """Turns prepared messages into contents."""
+def _contents(chat: list[Turn], options: Options) -> list[Dict]:
+    calls: Calling = {}  # call id -> its name and the service's own id
+    out: list[Dict] = []
+    for message in chat:
+        content = message["content"]
+        if message["role"] == "tool":
+            out.append({"role": "user", "parts": [_result(block, *calls[block["tool_use_id"]]) for block in content]})
+            parts = [_part(part) for block in content for part in block["content"] if part["type"] != "text"]
+        elif message["role"] == "assistant":
+            parts = _answer(content, options, calls)
+        else:
+            parts = [_part(block) for block in content]
+        if parts:
+            out.append({"role": "model" if message["role"] == "assistant" else "user", "parts": parts})
+    return out
 
-    def __init__(self, options: Options):
-        self._profile = wire.profile_of(options)
-        self._rule = wire.rule_of(options)
-        self._calls: dict[str, tuple[str, object]] = {}  # call id -> its name and the service's own id
 
-    def all(self, chat: list[Turn]) -> list[Dict]:
-        out: list[Dict] = []
-        for message in chat:
-            content = message["content"]
-            if message["role"] == "tool":
-                out.append({"role": "user", "parts": [self._result(block) for block in content]})
-                parts = [_part(part) for block in content for part in block["content"] if part["type"] != "text"]
-            elif message["role"] == "assistant":
-                parts = self._answer(content)
-            else:
-                parts = [_part(block) for block in content]
-            if parts:
-                out.append({"role": "model" if message["role"] == "assistant" else "user", "parts": parts})
-        return out
+def _answer(content: list[Block], options: Options, calls: Calling) -> list[Dict]:
+    parts: list[Dict] = []
+    is_first = True
+    for block in content:
+        if block["type"] == "text":
+            parts.append({"text": block["text"]})
+        elif block["type"] == "tool_use":
+            parts.append(_call(block, is_first, options, calls))
+            is_first = False
+        elif block["type"] == "thinking":  # what this service made itself
+            kept = wire.metadata_of(block, wire.profile_of(options))
+            if isinstance(kept.get("part"), dict):
+                parts.append(wire.part(kept, "part"))
+            elif "text_chars" in kept:
+                _sign(parts, kept["text_chars"], kept.get("signature"))
+            elif kept.get("signature"):
+                parts.append({"text": block["text"], "thought": True, "thoughtSignature": kept["signature"]})
+    return parts
 
-    def _answer(self, content: list[Block]) -> list[Dict]:
-        parts: list[Dict] = []
-        is_first = True
-        for block in content:
-            if block["type"] == "text":
-                parts.append({"text": block["text"]})
-            elif block["type"] == "tool_use":
-                parts.append(self._call(block, is_first))
-                is_first = False
-            elif block["type"] == "thinking":  # what this service made itself
-                kept = wire.metadata_of(block, self._profile)
-                if isinstance(kept.get("part"), dict):
-                    parts.append(wire.part(kept, "part"))
-                elif "text_chars" in kept:
-                    _sign(parts, kept["text_chars"], kept.get("signature"))
-                elif kept.get("signature"):
-                    parts.append({"text": block["text"], "thought": True, "thoughtSignature": kept["signature"]})
-        return parts
 
-    def _call(self, block: Block, is_first: bool) -> Dict:
-        own = wire.part(wire.metadata_of(block, self._profile), "extra_content", "google")
-        name = wire.legal(block["name"])
-        self._calls[block["id"]] = (name, own.get("id"))
-        call: Dict = {"name": name, "args": block["input"], **({"id": own["id"]} if own.get("id") else {})}
-        signature = own.get("thought_signature") or (FOREIGN if is_first and self._rule.get("signed", True) else None)
-        return {"functionCall": call, **({"thoughtSignature": signature} if signature else {})}
+def _call(block: Block, is_first: bool, options: Options, calls: Calling) -> Dict:
+    own = wire.part(wire.metadata_of(block, wire.profile_of(options)), "extra_content", "google")
+    name = wire.legal(block["name"])
+    calls[block["id"]] = (name, own.get("id"))
+    call: Dict = {"name": name, "args": block["input"], **({"id": own["id"]} if own.get("id") else {})}
+    signature = own.get("thought_signature") or (
+        FOREIGN if is_first and wire.rule_of(options).get("signed", True) else None
+    )
+    return {"functionCall": call, **({"thoughtSignature": signature} if signature else {})}
 
-    def _result(self, block: Block) -> Dict:
-        name, ident = self._calls[block["tool_use_id"]]
-        response = {"error" if block.get("is_error") else "result": gate.text_of(block)}
-        return {"functionResponse": {"name": name, "response": response, **({"id": ident} if ident else {})}}
+
+def _result(block: Block, name: str, ident: object) -> Dict:
+    response = {"error" if block.get("is_error") else "result": gate.text_of(block)}
+    return {"functionResponse": {"name": name, "response": response, **({"id": ident} if ident else {})}}
 
 
 def _sign(parts: list[Dict], count: object, signature: object) -> None:

@@ -31,7 +31,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     chat = gate.prepare(checked, gate.merge_system_first, alternate=alternate, bridge=bridge)
     body: Dict = {
         "model": wire.model_of(options),
-        "input": _Items(options).all([message for message in chat if message["role"] != "system"]),
+        "input": _items([message for message in chat if message["role"] != "system"], options),
         "stream": bool(options.get("stream")),
         "store": False,
     }
@@ -63,61 +63,58 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
         body["tools"] = declared
 
 
-class _Items:
-    """Turns prepared messages into items; call ids are short, the same id gives the same word."""
+def _items(chat: list[Turn], options: Options) -> list[Dict]:
+    ids: dict[str, str] = {}
+    out: list[Dict] = []
+    for message in chat:
+        if message["role"] == "assistant":
+            out.extend(_answer(message, options, ids))
+        elif message["role"] == "tool":
+            out.extend([_result(block, ids) for block in message["content"]])
+        else:
+            out.append({"type": "message", "role": message["role"], "content": _parts(message["content"])})
+    return out
 
-    def __init__(self, options: Options):
-        self._profile = wire.profile_of(options)
-        self._model = wire.model_of(options)
-        self._ids: dict[str, str] = {}
 
-    def all(self, chat: list[Turn]) -> list[Dict]:
-        out: list[Dict] = []
-        for message in chat:
-            if message["role"] == "assistant":
-                out.extend(self._answer(message))
-            elif message["role"] == "tool":
-                out.extend([self._result(block) for block in message["content"]])
-            else:
-                out.append({"type": "message", "role": message["role"], "content": _parts(message["content"])})
-        return out
+def _answer(message: Turn, options: Options, ids: dict[str, str]) -> list[Dict]:
+    """Return the items of an answer; reasoning whose item is gone stays behind, alone it would be refused.
 
-    def _answer(self, message: Turn) -> list[Dict]:
-        """Return the items of an answer; reasoning whose item is gone stays behind, alone it would be refused.
+    They go without their ids: the service would look for one, and it has stored nothing.
+    """
+    out: list[Dict] = []
+    before: list[Dict] = []
+    phase: object = None
+    for block in message["content"]:
+        kept = wire.metadata_of(block, wire.profile_of(options))
+        kept = kept if kept.get("model") == wire.model_of(options) else {}  # no other model can open it
+        for item in wire.parts(kept.get("items")):
+            before.append({name: held for name, held in item.items() if name != "id"})
+        if block["type"] == "thinking":
+            phase = kept.get("phase", phase)
+            continue
+        if block["type"] == "text":
+            content = [{"type": "output_text", "text": block["text"]}]
+            item = {"type": "message", "role": "assistant", "content": content}
+            before.append({**item, "phase": phase} if phase else item)
+            phase = None
+        else:
+            name, arguments = wire.legal(block["name"]), jsonl.dumps(block["input"])
+            call = {"type": "function_call", "call_id": _id(block["id"], ids), "name": name}
+            before.append({**call, "arguments": arguments})
+        out.extend(before)
+        before = []
+    return out
 
-        They go without their ids: the service would look for one, and it has stored nothing.
-        """
-        out: list[Dict] = []
-        before: list[Dict] = []
-        phase: object = None
-        for block in message["content"]:
-            kept = wire.metadata_of(block, self._profile)
-            kept = kept if kept.get("model") == self._model else {}  # no other model can open it
-            for item in wire.parts(kept.get("items")):
-                before.append({name: held for name, held in item.items() if name != "id"})
-            if block["type"] == "thinking":
-                phase = kept.get("phase", phase)
-                continue
-            if block["type"] == "text":
-                content = [{"type": "output_text", "text": block["text"]}]
-                item = {"type": "message", "role": "assistant", "content": content}
-                before.append({**item, "phase": phase} if phase else item)
-                phase = None
-            else:
-                name, arguments = wire.legal(block["name"]), jsonl.dumps(block["input"])
-                call = {"type": "function_call", "call_id": self._id(block["id"]), "name": name}
-                before.append({**call, "arguments": arguments})
-            out.extend(before)
-            before = []
-        return out
 
-    def _result(self, block: Block) -> Dict:
-        is_text = all(part["type"] == "text" for part in block["content"])
-        output = wire.result_of(block) if is_text else _parts(block["content"])
-        return {"type": "function_call_output", "call_id": self._id(block["tool_use_id"]), "output": output}
+def _result(block: Block, ids: dict[str, str]) -> Dict:
+    is_text = all(part["type"] == "text" for part in block["content"])
+    output = wire.result_of(block) if is_text else _parts(block["content"])
+    return {"type": "function_call_output", "call_id": _id(block["tool_use_id"], ids), "output": output}
 
-    def _id(self, ident: str) -> str:
-        return ident if len(ident) <= ID_CHARS else self._ids.setdefault(ident, f"call_long_{len(self._ids)}")
+
+def _id(ident: str, ids: dict[str, str]) -> str:
+    """Return a call id that is short enough; the same id gives the same word."""
+    return ident if len(ident) <= ID_CHARS else ids.setdefault(ident, f"call_long_{len(ids)}")
 
 
 def _parts(content: list[Block]) -> list[Dict]:
