@@ -204,12 +204,12 @@ class Book:
         service = self._settings.service(identifier)
         if service["vendor"] == OFFLINE:
             return {"ok": True, "ms": 0, "model": service["model"]}
-        heard: list[Event] = []
+        events: list[Event] = []
         messages = [{"role": "user", "content": "Answer with the word OK."}]
         request = {**self._request(service, {"max_tokens": 16}), "messages": messages, "tools": []}
         began_s = self._now_s()
-        self._models.chat(request, heard.append, lambda: self._now_s() - began_s > TRIAL_S)  # type: ignore[arg-type]
-        ms, last = int((self._now_s() - began_s) * 1000), heard[-1]
+        self._models.chat(request, events.append, lambda: self._now_s() - began_s > TRIAL_S)  # type: ignore[arg-type]
+        ms, last = int((self._now_s() - began_s) * 1000), events[-1]
         if last["type"] == "done":
             return {"ok": True, "ms": ms, "model": last.get("model") or service["model"]}
         error = last["error"]

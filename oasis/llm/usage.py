@@ -164,16 +164,16 @@ class Usage:
         if percent >= 100:
             if self._spent != self._month():
                 self._spent = self._month()
-                self._tell("The budget of this month is spent (%s)" % _told(budget))
+                self._tell("The budget of this month is spent (%s)" % _in_words(budget))
             raise BudgetError(
-                "the budget of this month is spent (%s)" % _told(budget),
+                "the budget of this month is spent (%s)" % _in_words(budget),
                 "a model at home and the built-in service go on; budget_tokens and budget_cost in /etc/config/oasis",
             )
         with self._lock:
             if percent < WARN_PERCENT or self._warned == self._month():
                 return ""
             self._warned = self._month()
-        return "%d %% of this month's budget are used (%s)" % (percent, _told(budget))
+        return "%d %% of this month's budget are used (%s)" % (percent, _in_words(budget))
 
     def _budget(self) -> Budget | None:
         """Return how much of the budget is used, None where there is none."""
@@ -280,7 +280,7 @@ def _money(millionths: int) -> str:
     return "%d.%02d" % (millionths // _MILLION, millionths % _MILLION // 10000)
 
 
-def _told(budget: Budget) -> str:
+def _in_words(budget: Budget) -> str:
     parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
     parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
     return ", ".join(parts)

@@ -24,6 +24,7 @@ Source: the HTTP status tables of the services, RFC 9110 section 10.2.3 (Retry-A
 
 from __future__ import annotations
 
+import email.utils
 import re
 
 from oasis.core import jsonl
@@ -263,10 +264,9 @@ def _number(text: object) -> float | None:
 
 def _until(headers: Headers) -> float | None:
     """Return the seconds from the answer's own Date to the date in Retry-After; no clock is needed."""
-    from email.utils import parsedate_to_datetime
-
     try:
-        wait = parsedate_to_datetime(headers["retry-after"]) - parsedate_to_datetime(headers["date"])
+        then, now = (email.utils.parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
+        wait = then - now
     except (KeyError, ValueError, TypeError):
         return None
     return _number(max(0.0, wait.total_seconds()))

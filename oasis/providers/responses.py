@@ -164,7 +164,7 @@ class Decoder(decoding.Decoder):
         self._before: list[Dict] = []  # kept items that wait for the text or call they led to
         self._calls: dict[int, Dict] = {}  # by place: the call's item, and what was kept before it
         self._pieces: dict[int, list[str]] = {}  # by place: of its arguments, joined once at the end
-        self._heard: dict[int, str] = {}  # by place: the kind of text of which something has come
+        self._kinds: dict[int, str] = {}  # by place: the kind of text of which something has come
         self._done: set[int] = set()
         self._places: dict[str, int] = {}  # of items that came without their place
         self._is_refused = False
@@ -181,7 +181,7 @@ class Decoder(decoding.Decoder):
         if kind in _DELTAS:
             return self._piece(place, _DELTAS[kind], piece.get("delta"))
         if kind == "response.reasoning_summary_part.added":
-            return [events.thinking("\n\n")] if self._heard.get(place) == "thinking" else []
+            return [events.thinking("\n\n")] if self._kinds.get(place) == "thinking" else []
         if kind.startswith("response.function_call_arguments."):
             call = self._call(place)
             self._pieces.setdefault(place, []).append(wire.words(piece.get("delta")))
@@ -241,7 +241,7 @@ class Decoder(decoding.Decoder):
         if kind not in ("message", *_KEPT):
             return []
         out: list[Event] = []
-        if place not in self._heard:
+        if place not in self._kinds:
             out += self._opened(item) if kind == "message" else []
             for text_kind, text in _texts(item):
                 out += self._piece(place, text_kind, text)
@@ -252,7 +252,7 @@ class Decoder(decoding.Decoder):
     def _piece(self, place: int, kind: str, text: object) -> list[Event]:
         if not isinstance(text, str) or not text:
             return []
-        self._heard[place] = kind
+        self._kinds[place] = kind
         if kind == "thinking":
             return [events.thinking(text)]
         self._is_refused = self._is_refused or kind == "refusal"
@@ -280,7 +280,7 @@ class Decoder(decoding.Decoder):
             return self._failed({"response": response})
         out: list[Event] = []
         output = response.get("output")
-        if not self._done and not self._heard and not self._calls and isinstance(output, list):
+        if not self._done and not self._kinds and not self._calls and isinstance(output, list):
             for place, item in enumerate(output):
                 out += self._finished(place, item) if isinstance(item, dict) else []
         is_cut = status == "incomplete" or reason

@@ -186,8 +186,8 @@ def _gemini(schema: object) -> Schema:
     types, takes_null = _types(flat)
     nullable: Schema = {"nullable": True} if is_nullable or takes_null else {}
     if branches:  # nothing may stand next to anyOf: what holds for all is said of the first
-        told: Schema = {name: flat[name] for name in ("title", "description") if name in flat}
-        branches[0] = {**told, **branches[0]}
+        shared: Schema = {name: flat[name] for name in ("title", "description") if name in flat}
+        branches[0] = {**shared, **branches[0]}
         either = [{**_gemini(branch), **nullable} for branch in branches]
         return either[0] if len(either) == 1 else {"anyOf": either}
     if len(types) > 1:

@@ -13,7 +13,6 @@ import sys
 if not __package__:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-import email.utils  # noqa: F401  imported late by others, when files may be out of reach
 import queue
 import threading
 import time
