@@ -200,7 +200,9 @@ class Pool(Requests):
             words = process.last_words(job.request.get("key") or "").strip().split("\n")[-1][:300]
             reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
             hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
-            raise PeerError(f"the worker ended in the middle of a request ({reason}){words and ': '}{words}", hint)
+            raise PeerError(
+                f"the worker ended in the middle of a request ({reason}){': ' if words else ''}{words}", hint
+            )
         finally:
             with self._changed:
                 self._serving.discard(process)

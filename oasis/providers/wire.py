@@ -339,7 +339,7 @@ def _checked(block: object, takes: tuple[str, ...], label: str, in_results: tupl
         return {"type": "text", "text": text_of(file)}
     else:
         note = f"this model cannot read {media_type_of(file) or 'files without a type'}"
-    return {"type": "text", "text": f"[{block['type']}{name and ' '}{name}: {note}]"}
+    return {"type": "text", "text": f"[{' '.join([block['type'], *name.split()])}: {note}]"}
 
 
 def _name_of(block: Block) -> str:
