@@ -93,7 +93,7 @@ def test_telegram_shows_all_of_a_plan_or_approves_nothing(waiting):
     assert telegram_card.is_whole(card) == (name in ("arguments of a tool", "a short plan"))
     text = telegram_card.of_plan(card, True)
     assert telegram_text.units(text) <= telegram_text.LIMIT and len(telegram_text.split(text)) == 1
-    offers = telegram_card.Approval(None, lambda: Codes(), lambda: True, lambda: 0.0, lambda plan: ("waiting", ""))
+    offers = telegram_card.Approval(None, Codes(), lambda: True, lambda: 0.0, lambda plan: ("waiting", ""))
     line = Line()
     talk.show_plan(line, 1, card, telegram_card.Buttons(lambda: 0.0), offers)
     shown = [button["text"] for row in line.sent["reply_markup"]["inline_keyboard"] for button in row]

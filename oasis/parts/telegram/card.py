@@ -17,8 +17,7 @@ import threading
 
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError
-from oasis.parts.telegram import text as telegram_text
-from oasis.parts.telegram.text import LIMIT
+from oasis.parts.telegram.text import LIMIT, split, units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,18 +83,17 @@ def of_plan(card: Card, is_approvable: bool) -> str:
     What does not fit into one message is cut, and says so: that plan is approved elsewhere (see is_whole).
     """
     text = _whole(card, is_approvable)
-    if telegram_text.units(text) <= telegram_text.LIMIT:
+    if units(text) <= LIMIT:
         return text
     missing = _CUT % card["short"]
-    room = telegram_text.LIMIT - telegram_text.units(missing) - _MARGIN
-    return "%s\n\n%s" % (telegram_text.split(text, room)[0], missing)
+    return "%s\n\n%s" % (split(text, LIMIT - units(missing) - _MARGIN)[0], missing)
 
 
 def is_whole(card: Card) -> bool:
     """Tell whether all that an approval of a plan is for can be read in one message."""
     if any("value" in secret for secret in card.get("secrets", [])):
         return False  # shown in clear to the owner, and Telegram reads everything
-    return _fence(card["uci"]) != "" and telegram_text.units(_whole(card, True)) <= telegram_text.LIMIT
+    return _fence(card["uci"]) != "" and units(_whole(card, True)) <= LIMIT
 
 
 def _whole(card: Card, is_approvable: bool) -> str:
@@ -126,32 +124,14 @@ def _fence(lines: list[str]) -> str:
 
 def of_decision(card: Card, decision: str) -> str:
     """Return the text of a plan that was decided."""
-    words = {
-        "approved": "Approved",
-        "declined": "Declined",
-        "expired": "Nobody decided in time",
-        "cancelled": "Stopped",
-    }
+    words = {"approved": "Approved", "declined": "Declined", "expired": "Nobody decided in time",
+             "cancelled": "Stopped"}  # fmt: skip
     return "%s: %s" % (words.get(decision, decision), _brief(card["summary"]))
-
-
-def of_outcome(card: Card, decision: str, words: str) -> str:
-    """Return why a plan cannot be decided any more, "" while it waits; see change/approval.py."""
-    by = " by messenger" if words == "messenger" else " on the router"
-    found = {
-        "waiting": "",
-        "approved": "was approved%s already" % by,
-        "declined": "was declined already. Nothing of it was done",
-        "expired": "was not decided in time. Nothing of it was done; ask again",
-        "cancelled": "was stopped. Nothing of it was done",
-    }.get(decision, "does not wait any more")
-    return "Plan %s %s." % (card["short"], found) if found else ""
 
 
 def of_change(change: Change, is_kept_by_code: bool = False) -> str:
     """Return the text of a change that has a new state."""
-    summary = _brief(change["summary"])
-    state = change["state"]
+    summary, state = _brief(change["summary"]), change["state"]
     seconds = change.get("confirm_in_s", 0)
     if state == "applied" and seconds:
         way = "send a new code of six digits here, or " if is_kept_by_code else ""
@@ -188,7 +168,7 @@ class Approval:
     """
 
     def __init__(
-        self, call: Call, codes: Callable[[], Codes], is_on: Callable[[], bool], now_s: Callable[[], float],
+        self, call: Call, codes: Codes, is_on: Callable[[], bool], now_s: Callable[[], float],
         outcome: Callable[[str], tuple[str, str]],
     ) -> None:  # fmt: skip
         self._call = call
@@ -203,7 +183,7 @@ class Approval:
         """Tell whether a plan can be approved by messenger."""
         if not self._is_on() or card.get("typed_word") or card.get("forces") or not is_whole(card):
             return False
-        return not _needs_code(card) or self._codes().has_secret()
+        return not _needs_code(card) or self._codes.has_secret()
 
     def press(self, chat: int, card: Card) -> str:
         """Take a press of Approve, as often as there is one; return what to say, "" where the plan is approved now."""
@@ -219,8 +199,17 @@ class Approval:
         return self._approve(card)
 
     def over(self, card: Card) -> str:
-        """Return why a plan cannot be decided any more, "" while it waits."""
-        return of_outcome(card, *self._outcome(str(card["id"])))
+        """Return why a plan cannot be decided any more, "" while it waits; see change/approval.py."""
+        decision, words = self._outcome(str(card["id"]))
+        if decision == "waiting":
+            return ""
+        over = {
+            "approved": "was approved %s already" % ("by messenger" if words == "messenger" else "on the router"),
+            "declined": "was declined already. Nothing of it was done",
+            "expired": "was not decided in time. Nothing of it was done; ask again",
+            "cancelled": "was stopped. Nothing of it was done",
+        }.get(decision, "does not wait any more")
+        return "Plan %s %s." % (card["short"], over)
 
     def awaits(self, chat: int) -> bool:
         """Tell whether a code is awaited in a chat."""
@@ -229,11 +218,7 @@ class Approval:
 
     def is_keeping(self) -> bool:
         """Tell whether a code keeps a change that waits."""
-        return self._is_on() and self.has_codes()
-
-    def has_codes(self) -> bool:
-        """Tell whether six digits mean anything at all."""
-        return self._codes().has_secret()
+        return self._is_on() and self._codes.has_secret()
 
     def code(self, chat: int, code: str) -> str:
         """Take six digits; return what to say. They are used up whatever they were for."""
@@ -246,14 +231,18 @@ class Approval:
             return "Nothing waits for a code."
         is_late = self._now_s() >= until_s
         try:
-            self._codes().use(code)
+            self._codes.use(code)
         except PolicyError as error:
             words = "%s: %s." % (error.message.capitalize(), error.hint)
             return words if waiting or card is None else self._again(chat, card, words)
         with self._lock:
             self._asked.pop(chat, None)
-        if waiting:
-            return self._keep(waiting)
+        if waiting:  # the code shows that it is the owner, and that this way in still works
+            try:
+                self._call("change.confirm", {"change": waiting["id"], "unproved": True}, _OWNER)
+            except OasisError as error:
+                return "Not kept: %s" % error.message
+            return "Kept."
         assert card is not None  # else nothing waited
         return self._again(chat, card, "This code came too late.") if is_late else self._approve(card)
 
@@ -281,14 +270,6 @@ class Approval:
         except OasisError as error:
             return self.over(card) or "Not approved: %s" % error.message
         return ""
-
-    def _keep(self, change: Change) -> str:
-        """Keep the change that waits: the code shows that it is the owner, and that this way in still works."""
-        try:
-            self._call("change.confirm", {"change": change["id"], "unproved": True}, _OWNER)
-        except OasisError as error:
-            return "Not kept: %s" % error.message
-        return "Kept."
 
 
 def _needs_code(card: Card) -> bool:

@@ -6,8 +6,8 @@ and kept only when a code that it gives came back.
 
 from __future__ import annotations
 
-from oasis.cli import terminal as cli_input
 from oasis.cli.commands import DECLINED, OK
+from oasis.cli.terminal import read_line
 from oasis.core import clean, when
 from oasis.errors import UsageError
 
@@ -15,10 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
-    from oasis.parts.telegram.shapes import Mapping, Opened, Overview
+    from oasis.parts.telegram.shapes import Overview
 
 _USAGE = "usage: oasis telegram [list|on|off|pair [guest]|forget ID|secret|approve on|off|notices on|off]"
-ACTIONS = ("list", "on", "off", "pair", "forget", "secret", "approve", "notices")
 _SWITCH = {"on": True, "off": False}
 
 
@@ -35,9 +34,14 @@ def telegram(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action == "list" and not word:
         return _list(call("telegram.list", {}), screen)
     if action == "pair" and word in ("", "owner", "guest"):
-        return _pair(call("telegram.pair", {"who": word or "owner"}), screen)
+        opened = call("telegram.pair", {"who": word or "owner"})
+        bot = f"@{clean.line(opened['bot'])}" if opened["bot"] else "your bot"
+        minutes, role = opened["expires_in_s"] // 60, opened["role"]
+        if not screen.is_json:
+            screen.line(opened["code"])
+        return screen.result(opened, f"Send this to {bot} within {minutes} minutes; who sends it is {role} there.")
     if action == "forget" and word:
-        return _done(call("telegram.forget", {"id": word}), "forgotten: nobody answers them any more", screen)
+        return screen.result(call("telegram.forget", {"id": word}), "forgotten: nobody answers them any more")
     if action == "secret" and not word:
         return _secret(call, screen)
     raise UsageError("that is not understood", _USAGE)
@@ -70,23 +74,10 @@ def _list(reply: Overview, screen: Screen) -> int:
     screen.line(f"  approving there: {f'on, {codes}' if reply['approve'] else 'off'}")
     screen.line(f"  notices: {'on' if reply['notices'] else 'off'}")
     for one in reply["people"]:
-        screen.line(
-            clean.line(f"{one['id']}  {one['role']:5}  {one['name']}, since {when.shown(one['paired_unix_s'])}")
-        )
+        since = when.shown(one["paired_unix_s"])
+        screen.line(clean.line(f"{one['id']}  {one['role']:5}  {one['name']}, since {since}"))
     if not reply["people"]:
         screen.line("  nobody is paired: oasis telegram pair")
-    return OK
-
-
-def _pair(reply: Opened, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json(reply)
-        return OK
-    bot = f"@{clean.line(reply['bot'])}" if reply["bot"] else "your bot"
-    screen.line(f"{reply['code']}")
-    screen.line(
-        f"Send this to {bot} within {reply['expires_in_s'] // 60} minutes; who sends it is {reply['role']} there."
-    )
     return OK
 
 
@@ -97,16 +88,8 @@ def _secret(call: Call, screen: Screen) -> int:
     reply = call("telegram.secret", {})
     screen.notice("this is shown once; put it into an authenticator, as a link or by hand")
     screen.line(reply["uri"])
-    code = (cli_input.read_line(screen, "Code that it shows now: ") or "").replace(" ", "")
+    code = (read_line(screen, "Code that it shows now: ") or "").replace(" ", "")
     if not code:
         screen.notice("nothing was changed")
         return DECLINED
-    return _done(call("telegram.secret", {"code": code}), "the secret is kept; codes of an older one end", screen)
-
-
-def _done(reply: Mapping[str, object], words: str, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        screen.line(words)
-    return OK
+    return screen.result(call("telegram.secret", {"code": code}), "the secret is kept; codes of an older one end")

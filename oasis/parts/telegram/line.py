@@ -13,28 +13,15 @@ Blocking, for plain threads; `close()` ends every wait. Knows no person and no c
 
 from __future__ import annotations
 
+import binascii
 import threading
 
 from oasis.errors import PeerError, ProviderError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.telegram.shapes import (
-        Bot,
-        Callable,
-        Failure,
-        Json,
-        Mapping,
-        Parameters,
-        Pool,
-        Request,
-        Result,
-        Service,
-        Told,
-        TypeIs,
-        TypeVar,
-        Update,
-    )
+    from oasis.parts.telegram import shapes
+    from oasis.parts.telegram.shapes import Callable, Json, Mapping, Parameters, Result, Told, TypeIs, TypeVar, Update
 
     T = TypeVar("T")
 
@@ -77,7 +64,9 @@ class Line:
     chat.
     """
 
-    def __init__(self, pool: Pool, service: Service, now_s: Callable[[], float], pace_s: float = PACE_S) -> None:
+    def __init__(
+        self, pool: shapes.Pool, service: shapes.Service, now_s: Callable[[], float], pace_s: float = PACE_S
+    ) -> None:
         self._pace_s = pace_s
         self._pool = pool
         self._service = service
@@ -105,11 +94,8 @@ class Line:
 
         Raises: RefusedError, PeerError.
         """
-        parameters: Parameters = {
-            "timeout": timeout_s,
-            "limit": _POLL_LIMIT,
-            "allowed_updates": ["message", "callback_query"],
-        }
+        allowed = ["message", "callback_query"]
+        parameters: Parameters = {"timeout": timeout_s, "limit": _POLL_LIMIT, "allowed_updates": allowed}
         if offset:
             parameters["offset"] = offset
         updates: list[Update] = []
@@ -139,7 +125,10 @@ class Line:
                     self._pause(chat, refused.wait_s or 5.0)
                 if not tries:
                     return None
-                if attempt == tries - 1 or refused.wait_s > LONGEST_WAIT_S or not _is_worth_it(method, refused):
+                # Made again where it can have had no effect, or has the same twice.
+                is_harmless = method in _SAME_TWICE and refused.code in ("timeout", "network")
+                is_worth_it = refused.code in _UNSENT or is_harmless
+                if attempt == tries - 1 or refused.wait_s > LONGEST_WAIT_S or not is_worth_it:
                     raise
                 if refused.code == "rate_limit":
                     continue  # its turn comes later now
@@ -169,9 +158,9 @@ class Line:
         try:
             self._ask(method, parameters, CALL_S, {})
         except (RefusedError, PeerError):
-            return  # the button shows a clock for a moment longer, or nobody is seen typing
+            pass  # the button shows a clock for a moment longer, or nobody is seen typing
 
-    def who(self) -> Bot:
+    def who(self) -> shapes.Bot:
         """Return whose token it is.
 
         Raises: RefusedError, PeerError.
@@ -187,8 +176,6 @@ class Line:
 
         Raises: RefusedError, PeerError.
         """
-        import binascii  # with the first file
-
         pieces: list[bytes] = []
 
         def take(event: Told) -> None:
@@ -227,11 +214,10 @@ class Line:
     def _ask(
         self, method: str, parameters: Parameters, seconds: float, takes: dict[str, Callable[[Told], None]]
     ) -> Result:
-        """Make one call; return its result. `takes` are what other events of it are for."""
         if self.is_closed():
-            raise refused_by("cancelled", "the messenger is being turned off")
+            raise RefusedError("the messenger is being turned off", code="cancelled")
         service = self._service
-        asked: Request = {
+        asked: shapes.Request = {
             "op": "telegram", "profile": "compatible", "base_url": service.get("base_url", ""), "key": service["key"],
             "method": method, "parameters": parameters,
             "options": {"idle_s": seconds, "total_s": seconds, "connect_s": CONNECT_S, "retries": 0},
@@ -251,10 +237,16 @@ class Line:
                 raise PeerError("the worker tells of %r, which nobody asked for" % str(event["type"])[:40])
 
         self._pool.post(asked, on_event, self.is_closed)
-        ending = endings[-1] if endings else None
-        if ending is None or ending["type"] != "telegram":
-            raise _refused(ending.get("error") if ending else None)
-        result = ending["result"]
+        if not endings or endings[-1]["type"] != "telegram":
+            error = endings[-1].get("error") if endings else None
+            if not error:
+                raise RefusedError("", code="worker")
+            wait_s = error.get("retry_after_s")
+            raise RefusedError(
+                str(error.get("message", "")), str(error.get("hint", "")), code=str(error.get("code", "worker")),
+                wait_s=float(wait_s) if isinstance(wait_s, (int, float)) and wait_s > 0 else 0.0,
+            )  # fmt: skip
+        result = endings[-1]["result"]
         if len(result) > 8 or not _is_number(result.get("message", 0)):
             raise PeerError("the worker tells a result that is none")
         found: Result = {**result}  # type: ignore[typeddict-item]
@@ -264,26 +256,6 @@ class Line:
 def is_passing(refused: RefusedError) -> bool:
     """Tell whether what failed may succeed a while later."""
     return refused.code in (*_UNSENT, "timeout", "network") and refused.wait_s <= LONGEST_WAIT_S
-
-
-def _is_worth_it(method: str, refused: RefusedError) -> bool:
-    """Tell whether a call that failed is made again: where it can have had no effect, or has the same twice."""
-    return refused.code in _UNSENT or (method in _SAME_TWICE and refused.code in ("timeout", "network"))
-
-
-def _refused(error: Failure | None) -> RefusedError:
-    if not error:
-        return refused_by("worker", "")
-    wait_s = error.get("retry_after_s")
-    return RefusedError(
-        str(error.get("message", "")), str(error.get("hint", "")), code=str(error.get("code", "worker")),
-        wait_s=float(wait_s) if isinstance(wait_s, (int, float)) and wait_s > 0 else 0.0,
-    )  # fmt: skip
-
-
-def refused_by(code: str, message: str, hint: str = "") -> RefusedError:
-    """Return a refusal of a kind."""
-    return RefusedError(message, hint, code=code)
 
 
 # What a worker says

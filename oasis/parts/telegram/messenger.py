@@ -23,63 +23,59 @@ import traceback
 from oasis.change.audit import NO_PLAN
 from oasis.config.settings import write
 from oasis.errors import OasisError, SettingsError, UsageError
-from oasis.parts.telegram import text as answer
 from oasis.parts.telegram.card import Buttons, plain
-from oasis.parts.telegram.line import Line, RefusedError
-from oasis.parts.telegram.owed import Owed
+from oasis.parts.telegram.line import PACE_S, Line, RefusedError
 from oasis.parts.telegram.people import ROLES, SECRET_BYTES, Codes, Pairing, People, encoded, uri
 from oasis.parts.telegram.talk import Talks
+from oasis.parts.telegram.text import put
 from oasis.tools import router
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oasis.api.parts import Services
-    from oasis.parts.telegram.shapes import (
-        Bot,
-        Callable,
-        CodesUsed,
-        Done,
-        Notice,
-        Offered,
-        Opened,
-        Overview,
-        Person,
-        Service,
-        State,
-        Update,
-    )
+    from oasis.parts.telegram import shapes
+    from oasis.parts.telegram.shapes import CodesUsed, Done, Notice, Update
     from oasis.uci.edit import Step
 
 
 TYPE = "telegram"
 TOKEN, SECRET = "telegram", "telegram/codes"  # names in keys.json
-FILE, OWED = "/messenger.json", "/messenger-open.json"
-_SWITCHES = ("enabled", "approve", "notices")
-_DEFAULTS = {"enabled": "0", "approve": "0", "notices": "1"}
+FILE = "/messenger.json"
+_SWITCHES = {"enabled": "0", "approve": "0", "notices": "1"}
 # A secret that is shown and not entered anywhere is worth nothing.
 _ENROL_S = 600.0
 _STOP_S = 3.0
+# What a bot's line is made of; the switches are looked at each time they matter.
+_PLACES = ("base_url", "ca_file", "proxy")
 
 
 class Telegram:
-    """The messenger of one daemon."""
+    """The messenger of one daemon. The valid buttons are here: a plan outlives a while in which it is disabled."""
 
     def __init__(self, kit: Services) -> None:
         self.kit = kit
         self._lock = threading.RLock()
-        self._people: People | None = None
-        self._pairing: Pairing | None = None
-        self._codes: Codes | None = None
-        self._buttons: Buttons | None = None
+        path = kit.root.state_folder + FILE
+        self.people = People(kit.files, path, kit.new_id, kit.clock.unix_s)
+        if self.people.is_damaged:
+            kit.log("telegram: %s is damaged; nobody is paired any more" % path)
+        self.pairing = Pairing(kit.clock.now_s, os.urandom)
+        self.buttons = Buttons(kit.clock.now_s)
+        self.codes = self._codes(lambda: str(kit.settings.key(SECRET)), self.people.codes)
         self._poller: Poller | None = None
         self._offered = ("", 0.0)  # a secret that was shown and waits for its first code, and until when
         self._is_closed = False
+
+    def _codes(self, secret: Callable[[], str], kept: CodesUsed) -> Codes:
+        return Codes(secret, kept, self.people.keep, self.kit.clock.unix_s, self.kit.is_clock_trusted)
 
     # What is set
 
     def options(self) -> dict[str, str]:
         """Return the options of the section, the switches always among them."""
-        found = {**_DEFAULTS}
+        found = {**_SWITCHES}
         for section in self.kit.settings.uci_sections():
             if section.type == TYPE:
                 found.update({key: value for key, value in section.options.items() if isinstance(value, str)})
@@ -89,60 +85,9 @@ class Telegram:
         """Tell whether a switch of the section is on."""
         return self.options()[switch] == "1"
 
-    def pace_s(self) -> float:
-        """Return the least time between two messages in a chat."""
-        text = self.options().get("pace_ms", "1200")
-        if not (text.isascii() and text.isdigit() and len(text) < 6):
-            raise SettingsError("oasis.telegram.pace_ms is %r" % text, "a whole number of milliseconds")
-        return int(text) / 1000
-
     def token(self) -> str:
         """Return the bot's token, "" for none."""
         return str(self.kit.settings.key(TOKEN))
-
-    def people(self) -> People:
-        """Return who is paired."""
-        if self._people is not None:
-            return self._people  # without the lock, which settle() holds while it ends the thread
-        with self._lock:
-            if self._people is None:
-                kit = self.kit
-                self._people = People(kit.files, kit.root.state_folder + FILE, kit.new_id, kit.clock.unix_s)
-                if self._people.is_damaged:
-                    kit.log("telegram: %s is damaged; nobody is paired any more" % (kit.root.state_folder + FILE))
-            return self._people
-
-    def buttons(self) -> Buttons:
-        """Return the valid buttons: a plan outlives a while in which the messenger is disabled."""
-        if self._buttons is None:
-            self._buttons = Buttons(self.kit.clock.now_s)
-        return self._buttons
-
-    def owed(self) -> Owed:
-        """Return what is open in the chats, also from an earlier daemon or thread."""
-        root = self.kit.root
-        return Owed(self.kit.files, root.run_folder + OWED, root.state_folder + OWED, self.kit.log)
-
-    def pairing(self) -> Pairing:
-        """Return the code that is open, if any."""
-        if self._pairing is not None:
-            return self._pairing
-        with self._lock:
-            if self._pairing is None:
-                self._pairing = Pairing(self.kit.clock.now_s, os.urandom)
-            return self._pairing
-
-    def codes(self) -> Codes:
-        """Return what judges codes of six digits."""
-        if self._codes is not None:
-            return self._codes
-        with self._lock:
-            if self._codes is None:
-                self._codes = self._made_codes(lambda: str(self.kit.settings.key(SECRET)), self.people().codes)
-            return self._codes
-
-    def _made_codes(self, secret: Callable[[], str], kept: CodesUsed) -> Codes:
-        return Codes(secret, kept, self.people().keep, self.kit.clock.unix_s, self.kit.is_clock_trusted)
 
     # The thread
 
@@ -166,92 +111,82 @@ class Telegram:
 
     # Methods
 
-    def telegram_list(self) -> Overview:
+    def telegram_list(self) -> shapes.Overview:
         """Return what is set, how it goes, and who is paired; numbers of Telegram's stay here."""
         self.settle()  # a token may have come since
         options, poller = self.options(), self._poller
-        state: State = poller.state() if poller is not None else {"state": "off", "bot": "", "problem": ""}
+        state: shapes.State = poller.state() if poller is not None else {"state": "off", "bot": "", "problem": ""}
         return {
             **state,
             "enabled": options["enabled"] == "1",
             "approve": options["approve"] == "1",
             "notices": options["notices"] == "1",
             "has_token": bool(self.token()),
-            "has_secret": self.codes().has_secret(),
+            "has_secret": self.codes.has_secret(),
             "people": [
                 {"id": one["id"], "role": one["role"], "name": one["name"], "paired_unix_s": one["paired_unix_s"]}
-                for one in self.people().all()
+                for one in self.people.all()
             ],
         }
 
-    def telegram_pair(self, who: str = "owner") -> Opened:
+    def telegram_pair(self, who: str = "owner") -> shapes.Opened:
         """Open a code; who sends it to the bot is let in."""
         if who not in ROLES:
             raise UsageError("nobody is paired as %r" % who, "one of " + ", ".join(ROLES))
         if not self.is_on("enabled") or not self.token():
             raise SettingsError("the messenger is off", "oasis key telegram, then oasis telegram on")
         self.settle()
-        code, expires_in_s = self.pairing().open(who)
-        bot = str(self._poller.state()["bot"]) if self._poller is not None else ""
+        code, expires_in_s = self.pairing.open(who)
+        bot = self._poller.state()["bot"] if self._poller is not None else ""
         return {"code": code, "role": who, "expires_in_s": expires_in_s, "bot": bot}
 
     def telegram_forget(self, id: str) -> Done:
-        """Make somebody a stranger again."""
-        person = self.people().forget(id)
+        """Make somebody a stranger again, and invalidate everything that they were shown."""
+        person = self.people.forget(id)
         if self._poller is not None:
-            self._poller.forgotten(person)
+            self._poller.talks.forget(person["chat"])
         return {"status": "OK"}
 
-    def telegram_secret(self, code: str = "") -> Offered | Done:
+    def telegram_secret(self, code: str = "") -> shapes.Offered | Done:
         """Without a code show a new secret; with the code that it gives now, keep it. The old one ends with that."""
-        if code:
-            return self._enrolled(code)
-        secret = encoded(os.urandom(SECRET_BYTES))
-        with self._lock:
-            self._offered = (secret, self.kit.clock.now_s() + _ENROL_S)
-        return {"uri": uri(secret, self._hostname()), "secret": secret, "expires_in_s": int(_ENROL_S)}
-
-    def _hostname(self) -> str:
-        sections = self.kit.facts.config("system") or {}
-        return str(next((one["hostname"] for one in sections.values() if one.get("hostname")), "OpenWrt"))
-
-    def _enrolled(self, code: str) -> Done:
+        if not code:
+            secret = encoded(os.urandom(SECRET_BYTES))
+            with self._lock:
+                self._offered = (secret, self.kit.clock.now_s() + _ENROL_S)
+            sections = (self.kit.facts.config("system") or {}).values()
+            name = str(next((one["hostname"] for one in sections if one.get("hostname")), "OpenWrt"))
+            return {"uri": uri(secret, name), "secret": secret, "expires_in_s": int(_ENROL_S)}
         with self._lock:
             secret, until_s = self._offered
             if not secret or self.kit.clock.now_s() > until_s:
                 raise UsageError("no secret waits for a code", "begin again: oasis telegram secret")
             tried: CodesUsed = {}
-            self._made_codes(lambda: secret, tried).use(code)
+            self._codes(lambda: secret, tried).use(code)
             self._offered = ("", 0.0)
             self.kit.settings.set_key(SECRET, secret)
-            kept = self.people().codes
-            kept.clear()
-            kept["last"] = tried["last"]  # the code that proved it is used up
-            self.people().keep()
+            self.people.codes.clear()
+            self.people.codes["last"] = tried["last"]  # the code that proved it is used up
+            self.people.keep()
         return {"status": "OK"}
 
     def telegram_set(
         self, enabled: bool | None = None, approve: bool | None = None, notices: bool | None = None
-    ) -> Overview:
+    ) -> shapes.Overview:
         """Turn switches of the section on or off; what is not named stays."""
-        given = {"enabled": enabled, "approve": approve, "notices": notices}
-        switches = {name: value for name, value in given.items() if value is not None}
         own = next((str(one.name) for one in self.kit.settings.uci_sections() if one.type == TYPE), "")
         section = own or TYPE  # the owner may have another name for it
         steps: list[Step] = [] if own else [{"op": "set", "section": section, "type": TYPE}]
         steps += [
-            {"op": "set", "section": section, "option": name, "value": "1" if switches[name] else "0"}
-            for name in _SWITCHES
-            if name in switches
+            {"op": "set", "section": section, "option": name, "value": "1" if value else "0"}
+            for name, value in {"enabled": enabled, "approve": approve, "notices": notices}.items()
+            if value is not None
         ]
         write(self.kit.cursor(), steps)
         self.settle()
         return self.telegram_list()
 
 
-def gather(kit: Services) -> Telegram:
-    """Return the messenger of a daemon."""
-    return Telegram(kit)
+gather = Telegram
 
 
 # How long Telegram may keep a poll open without news; its own limit is 50, and routers in between forget a
@@ -267,7 +202,6 @@ _PAIRED = {
     "owner": "Paired: you are the owner here. Say what the router should do, or ask. /help tells more.",
     "guest": "Paired: you are a guest here. Ask how the router is. /help tells more.",
 }
-_WRONG = "That is not the code."
 
 
 class Poller:
@@ -277,12 +211,15 @@ class Poller:
         self._part = part
         self._kit = kit = part.kit
         self._token, self._options = part.token(), part.options()
-        base_url, ca_file, proxy = (self._options.get(name, "") for name in ("base_url", "ca_file", "proxy"))
-        service: Service = {"key": self._token, "base_url": base_url, "ca_file": ca_file, "proxy": proxy}
-        self._line = Line(kit.models.messenger(), service, kit.clock.now_s, part.pace_s())
-        self._talks = Talks(part, self._line)
-        self._teller = Teller(part, self._line, self._talks)
-        self._bot: Bot | None = None
+        pace_ms = self._options.get("pace_ms", "%d" % (PACE_S * 1000))
+        if not (pace_ms.isascii() and pace_ms.isdigit() and len(pace_ms) < 6):
+            raise SettingsError("oasis.telegram.pace_ms is %r" % pace_ms, "a whole number of milliseconds")
+        base_url, ca_file, proxy = (self._options.get(name, "") for name in _PLACES)
+        service: shapes.Service = {"key": self._token, "base_url": base_url, "ca_file": ca_file, "proxy": proxy}
+        self._line = Line(kit.models.messenger(), service, kit.clock.now_s, int(pace_ms) / 1000)
+        self.talks = Talks(part, self._line)
+        self._teller = Teller(part, self._line, self.talks)
+        self._bot: shapes.Bot | None = None
         self._problem = "connecting"
         self._pause_s = 0.0
         self._last = 0
@@ -300,22 +237,14 @@ class Poller:
         self._thread.join(seconds)
 
     def is_for(self, token: str, options: dict[str, str]) -> bool:
-        """Tell whether the thread is as the settings want it; switches are looked at each time they matter."""
-        places = ("base_url", "ca_file", "proxy")
-        return token == self._token and all(options.get(one) == self._options.get(one) for one in places)
+        """Tell whether the thread is as the settings want it."""
+        return token == self._token and all(options.get(one) == self._options.get(one) for one in _PLACES)
 
-    def state(self) -> State:
+    def state(self) -> shapes.State:
         """Return how it goes."""
         problem = self._problem
-        return {
-            "state": "waiting" if problem else "on",
-            "bot": self._bot["name"] if self._bot else "",
-            "problem": problem,
-        }
-
-    def forgotten(self, person: Person) -> None:
-        """Invalidate everything that somebody was shown."""
-        self._talks.forget(person["chat"])
+        bot = self._bot["name"] if self._bot else ""
+        return {"state": "waiting" if problem else "on", "bot": bot, "problem": problem}
 
     # The thread
 
@@ -328,21 +257,20 @@ class Poller:
                 continue
             if self._problem:
                 self._kit.log("telegram: waiting for messages as %s" % self.state()["bot"], False)
-                self._talks.tell_owed()
+                self.talks.tell_owed()
             self._problem, self._pause_s = "", 0.0
             for update in updates:
                 self._handle(update)
 
     def _updates(self) -> list[Update]:
-        """Return what has come, after a wait for it."""
         if self._bot is None:
             self._bot = self._line.who()
-            self._last = self._part.people().offset(self._bot["id"])
+            self._last = self._part.people.offset(self._bot["id"])
         began_s = self._kit.clock.now_s()
         updates = self._line.poll(self._last + 1 if self._last else 0, 0 if self._problem else POLL_S)
         if not updates:
             took_s = self._kit.clock.now_s() - began_s
-            self._last = self._part.people().offset(self._bot["id"]) if self._last else 0  # after a week without one
+            self._last = self._part.people.offset(self._bot["id"]) if self._last else 0  # after a week without one
             if not self._problem:
                 self._line.wait(_EMPTY_S - took_s)
         return updates
@@ -359,57 +287,54 @@ class Poller:
         return max(wanted_s, _OWNERS_PAUSE_S.get(error.code, self._pause_s))
 
     def _handle(self, update: Update) -> None:
-        """Handle one update, once."""
         if update["id"] <= self._last or self._line.is_closed():
             return
         person = None
         if update["kind"] != "other":
-            person = self._part.people().find(update["chat"], update["from"], update["is_private"])
+            person = self._part.people.find(update["chat"], update["from"], update["is_private"])
         self._last = update["id"]
         try:
-            is_kept = person is not None or self._part.pairing().is_open()
-            self._part.people().handled(self._bot["id"] if self._bot else 0, update["id"], is_kept)
+            is_kept = person is not None or self._part.pairing.is_open()
+            self._part.people.handled(self._bot["id"] if self._bot else 0, update["id"], is_kept)
             if person is None:
                 self._stranger(update)
             elif update["kind"] == "button":
-                self._talks.press(person, update)
+                self.talks.press(person, update)
             else:
-                self._talks.message(person, update)
+                self.talks.message(person, update)
         except OasisError as error:
             self._kit.log("telegram: a message could not be answered: %s" % error.message)
         except Exception:
             traceback.print_exc(file=sys.stderr)
 
     def _stranger(self, update: Update) -> None:
-        """See whether a stranger has the pairing code; nothing else is answered."""
+        """Pair a stranger who has the code, tell one who has another; nothing else is answered."""
         if update["kind"] != "message":
             return
+        kit, chat, is_private = self._kit, update["chat"], update["is_private"]
         words = update["text"].split()
         text = words[-1] if len(words) == 2 and words[0].split("@")[0] in ("/start", "/pair") else update["text"]
-        role = self._part.pairing().take(text, update["is_private"])
+        role = self._part.pairing.take(text, is_private)
         if role == "wrong":
-            answer.put(self._line, update["chat"], _WRONG)
-        if role in _PAIRED:
-            self._pair(update, role)
-
-    def _pair(self, update: Update, role: str) -> None:
-        kit, is_private = self._kit, update["is_private"]
-        user = update["from"] if is_private else 0
+            put(self._line, chat, "That is not the code.")
+        if role not in _PAIRED:
+            return
+        user, name = (update["from"], update["name"]) if is_private else (0, "a group")
         try:
-            person = self._part.people().add(role, update["chat"], user, update["name"] if is_private else "a group")
+            person = self._part.people.add(role, chat, user, name)
         except OasisError as error:
-            answer.put(self._line, update["chat"], error.message)
+            put(self._line, chat, error.message)
             raise
-        self._talks.forget(person["chat"])  # who had another role here before has nothing of it
+        self.talks.forget(chat)  # who had another role here before has nothing of it
         kit.audit.write("messenger %s paired" % role, NO_PLAN, "messenger")
-        words = "%s may write to the bot now, as %s" % (person["name"] or "Somebody", role)
-        self._teller.leave_out(person["chat"], kit.parts.part("notice").tell("event", words)["id"])
-        answer.put(self._line, update["chat"], _PAIRED[role])
+        notice = "%s may write to the bot now, as %s" % (person["name"] or "Somebody", role)
+        self._teller.leave_out(chat, kit.parts.part("notice").tell("event", notice)["id"])
+        put(self._line, chat, _PAIRED[role])
 
 
 # What happens at once comes together.
 JOIN_S = 3.0
-PACE_S = 60.0
+_TELLING_PACE_S = 60.0
 # Of one message; more are counted.
 MOST = 10
 
@@ -450,32 +375,28 @@ class Teller:
                 if not notices:
                     self._is_telling = False
                     return
-            self._next_s = now_s() + PACE_S
+            self._next_s = now_s() + _TELLING_PACE_S
             try:
-                self._tell([one for one in notices if self._is_news(one)])
+                self._tell(notices)
             except OasisError as error:
                 self._part.kit.log("telegram: notices could not be sent: %s" % error.message)
         with self._lock:
             self._is_telling = False
 
-    def _is_news(self, notice: Notice) -> bool:
-        is_told = notice["kind"] == "change_applied" and self._talks.was_told(str(notice.get("change", "")))
-        return not is_told and not self._talks.is_said_here(notice["id"]) and self._part.is_on("notices")
-
-    def _tell(self, notices: list[Notice]) -> None:
-        for owner in self._part.people().owners():
+    def _tell(self, waiting: list[Notice]) -> None:
+        kit, talks, is_on = self._part.kit, self._talks, self._part.is_on("notices")
+        notices = [one for one in waiting if is_on and not talks.is_said_here(one)]
+        for owner in self._part.people.owners():
             mine = [one for one in notices if self._left_out.get(one["id"]) != owner["chat"]]
-            lines = ["- %s" % plain(self._named(one["text"])) for one in mine[-MOST:]]
-            if len(mine) > MOST:
-                lines.insert(0, "- and %d before" % (len(mine) - MOST))
+            # With names of devices instead of handles.
+            texts = [router.with_names(one["text"], lambda: router.known_devices(kit.facts)) for one in mine[-MOST:]]
+            lines = ["- and %d before" % (len(mine) - MOST)] if len(mine) > MOST else []
+            lines += ["- %s" % plain(text) for text in texts]
             try:
                 if lines:
-                    answer.put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
+                    put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
             except OasisError as error:  # they blocked the bot; the other owners did not
-                self._part.kit.log("telegram: notices could not be sent to one owner: %s" % error.message)
-        for plan in [str(one["plan"]) for one in notices if one["kind"] == "schedule_waiting" and one.get("plan")]:
-            self._talks.waiting(plan)
-
-    def _named(self, text: str) -> str:
-        """Return the text of a notice with names of devices instead of handles."""
-        return router.with_names(text, lambda: router.known_devices(self._part.kit.facts))
+                kit.log("telegram: notices could not be sent to one owner: %s" % error.message)
+        for one in notices:
+            if one["kind"] == "schedule_waiting" and one.get("plan"):
+                talks.show_waiting(one["plan"], [owner["chat"] for owner in self._part.people.owners()])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from oasis.agent.shapes import Ask
     from oasis.change.shapes import Plan
     from oasis.config.shapes import Service
-    from oasis.parts.telegram.shapes import Callable, CodesUsed, Json, Person, TypeGuard
+    from oasis.parts.telegram.shapes import Callable, CodesUsed, Person, TypeGuard
     from oasis.system.files import Files
     from oasis.tools.shapes import TurnExtras
 
@@ -54,21 +54,17 @@ class People:
         self._new_id = new_id
         self._unix_s = unix_s
         self._lock = threading.RLock()
-        self.is_damaged = False
-        kept = self._read()
-        people = kept.get("people", [])
-        self._people: list[Person] = [one for one in people if _is_person(one)] if isinstance(people, list) else []
-        self.codes: CodesUsed = _whole_numbers(kept.get("codes"))
-        self._offset: dict[str, int] = _whole_numbers(kept.get("offset"))
-
-    def _read(self) -> dict[str, Json]:
-        data = self._files.read(self._path)
+        data, kept = files.read(path), None
         try:
-            value = jsonl.loads(data) if data else {}
+            kept = jsonl.loads(data) if data else {}
         except SchemaError:
-            value = None
-        self.is_damaged = not isinstance(value, dict)
-        return value if isinstance(value, dict) else {}
+            pass
+        self.is_damaged = not isinstance(kept, dict)
+        known = kept if isinstance(kept, dict) else {}
+        people = known.get("people", [])
+        self._people: list[Person] = [one for one in people if _is_person(one)] if isinstance(people, list) else []
+        self.codes: CodesUsed = _whole_numbers(known.get("codes"))
+        self._offset: dict[str, int] = _whole_numbers(known.get("offset"))
 
     def keep(self) -> None:
         """Put everything on flash.
@@ -284,44 +280,30 @@ class Codes:
                 raise PolicyError("the router's clock is not set, so no code can be judged", "try again in a minute")
             if now_s < self._kept.get("until_unix_s", 0):
                 raise PolicyError("too many wrong codes", "wait, or approve on the router's page")
-            step = _found(decoded(secret), code, now_s)
+            key, given, used = decoded(secret), code.rjust(DIGITS, "x"), 0
+            for step in range(now_s // STEP_S - WINDOW, now_s // STEP_S + WINDOW + 1):
+                if is_equal(totp(key, step), given):  # every step is looked at, whatever the others are
+                    used = step
             # Before it counts: whoever pulls the plug now has used it up.
-            if step > self._kept.get("last", 0):
-                self._kept.update(last=step, wrong=0, pauses=0)
+            if used > self._kept.get("last", 0):
+                self._kept.update(last=used, wrong=0, pauses=0)
                 self._keep()
                 return
-            self._count_wrong(now_s)
-        raise PolicyError("this code is not good, or was used already", "send the one that is shown now")
-
-    def _count_wrong(self, now_s: int) -> None:
-        wrong = self._kept.get("wrong", 0) + 1
-        if wrong >= WRONG:
-            pauses = self._kept.get("pauses", 0)
-            pause_s = min(PAUSE_S << min(pauses, 10), _LONGEST_PAUSE_S)
-            self._kept.update(until_unix_s=now_s + pause_s, pauses=pauses + 1)
-            wrong = 0
-        self._kept["wrong"] = wrong
-        self._keep()
-
-    def forget(self) -> None:
-        """Begin anew, with another secret."""
-        with self._lock:
-            self._kept.clear()
+            wrong = self._kept.get("wrong", 0) + 1
+            if wrong >= WRONG:
+                pauses = self._kept.get("pauses", 0)
+                pause_s = min(PAUSE_S << min(pauses, 10), _LONGEST_PAUSE_S)
+                self._kept.update(until_unix_s=now_s + pause_s, pauses=pauses + 1)
+                wrong = 0
+            self._kept["wrong"] = wrong
             self._keep()
-
-
-def _found(secret: bytes, code: str, now_s: int) -> int:
-    """Return the step whose code this is, 0 for none; every step is looked at, whatever the others are."""
-    found, given = 0, code.rjust(DIGITS, "x")
-    for step in range(now_s // STEP_S - WINDOW, now_s // STEP_S + WINDOW + 1):
-        if is_equal(totp(secret, step), given):
-            found = step
-    return found
+        raise PolicyError("this code is not good, or was used already", "send the one that is shown now")
 
 
 def is_code(text: str) -> bool:
     """Tell whether a message is a code and nothing else; people type it in two halves, too."""
-    return len(plain(text)) == DIGITS and plain(text).isascii() and plain(text).isdigit() and len(text.strip()) < 9
+    digits = plain(text)
+    return len(digits) == DIGITS and digits.isascii() and digits.isdigit() and len(text.strip()) < 9
 
 
 def plain(text: str) -> str:

@@ -4,28 +4,35 @@ An owner here has the role `messenger`: their messages count as in a chat, but w
 waits here too (card.py). A guest's runs have the principal of people.py. Each answer is shown by a thread of its own,
 one at a time in a chat; commands and presses are handled at once. A run is followed by polling, as in every front end,
 until it is over or the line is closed. Knows no worker.
+
+Owed keeps what the chats wait for: messages not answered yet, a plan that waits, an answer that could not be sent.
+After a kill the next start tells each chat what was lost. In RAM with each change, which outlives the daemon; on flash
+only while something waits: a message behind another, a plan, an answer that was not taken. No text of a message is
+kept, only its number in the chat: an answer to it shows which one is meant. Shape: Open in shapes.pyi.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import traceback
 
-from oasis.core import clean
-from oasis.errors import OasisError, UsageError
-from oasis.parts.telegram import card as telegram_card
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, SchemaError, UsageError
 from oasis.parts.telegram import people
-from oasis.parts.telegram import text as telegram_answer
-from oasis.parts.telegram.card import Approval, of_decision, plain
+from oasis.parts.telegram.card import Approval, of_change, of_decision, of_plan, plain
 from oasis.parts.telegram.line import TRIES, RefusedError, is_passing
 from oasis.parts.telegram.people import AN_HOUR, WORDS, Guest
-from oasis.parts.telegram.text import Answer, RunText
+from oasis.parts.telegram.text import Answer, RunText, edit, put
 from oasis.tools.principal import MESSENGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from oasis.agent.shapes import Asked as TurnAsked
+    from oasis.parts.telegram import shapes
     from oasis.parts.telegram.card import Buttons
     from oasis.parts.telegram.line import Line
     from oasis.parts.telegram.messenger import Telegram
@@ -34,21 +41,21 @@ if TYPE_CHECKING:
         Callable,
         Card,
         CardEvent,
-        Change,
-        Event,
-        File,
-        Meaning,
+        Json,
         Open,
         Person,
-        PlanName,
         Role,
+        TypeGuard,
         Update,
     )
+    from oasis.system.files import Files
 
     Queued = tuple[Person, Update, Callable[[], str], int]
+    Name = Literal["is_queued", "plan", "is_unsent"]
 
 OWNER: Role = {"name": "messenger", "terminal": False, "pid": 0}
 GUEST: Role = {"name": "guest", "terminal": False, "pid": 0}
+OWED = "/messenger-open.json"
 # As much as a chat takes in one piece (chats/uploads.py).
 FILE_BYTES = 4 * 1024 * 1024
 # Updates older than this are stale and dropped.
@@ -75,7 +82,6 @@ _LOST_PRESS = "I was stopped before I could report the result of an Undo here. T
 _LOST_PLAN = "I was stopped, and with that ended what waited here: plan %s (%s). Nothing of it was done; ask again."
 _UNSENT = "I could not send the answer to this. It is in its chat on the router's page."
 _UNSENT_NOTICE = "An answer could not be sent by Telegram; it is in its chat here"
-_FILE_TEXT = "Here is the file %s."
 
 
 class Talks:
@@ -88,13 +94,12 @@ class Talks:
         self._lock = threading.Lock()
         self._busy: dict[int, str] = {}  # Telegram's chat -> the run that is shown there, "" before it began
         self._queues: dict[int, list[Queued]] = {}  # what waits for its turn there
-        self.owed = part.owed()
+        self.owed = Owed(kit.files, kit.root.run_folder + OWED, kit.root.state_folder + OWED, kit.log)
         self._is_telling = False
-        self._said_here: list[str] = []  # notices that are no news in Telegram
+        self._no_news: list[str] = []  # notices and changes that Telegram shows in another way
         self._places: dict[tuple[int, int], str] = {}  # (Telegram's chat, message) -> chat here
         self._asked_s: dict[int, list[float]] = {}  # when a guest asked
-        self._told_changes: list[str] = []
-        self.buttons = part.buttons()
+        self.buttons = part.buttons
         self.approval = Approval(
             kit.call, part.codes, lambda: part.is_on("approve"), kit.clock.now_s, kit.approvals.outcome
         )
@@ -111,36 +116,29 @@ class Talks:
         if run:
             self.kit.call("run.cancel", {"run": run}, OWNER)
 
-    def was_told(self, change: str) -> bool:
-        """Return whether a change was shown in Telegram as part of a run there."""
+    def is_said_here(self, notice: shapes.Notice) -> bool:
+        """Return whether Telegram shows in another way what a notice says: in an answer, or as part of a run there."""
         with self._lock:
-            return change in self._told_changes
+            is_told = notice["kind"] == "change_applied" and notice.get("change") in self._no_news
+            return is_told or notice["id"] in self._no_news
 
-    def is_said_here(self, notice: str) -> bool:
-        """Return whether Telegram shows in another way what a notice says."""
-        return notice in self._said_here
-
-    def tell_change(self, change: str) -> None:
-        """Note that a change is shown in Telegram."""
+    def note_shown(self, name: str) -> None:
+        """Note a notice or a change that Telegram shows in another way."""
         with self._lock:
-            self._told_changes = [*self._told_changes, change][-_PLACES:]
+            self._no_news = [*self._no_news, name][-2 * _PLACES :]
 
     # What comes
 
     def message(self, person: Person, update: Update) -> None:
         """Take a message of somebody paired."""
-        text, is_owner = update["text"].strip(), person["role"] == "owner"
+        text, is_owner, is_forwarded = update["text"].strip(), person["role"] == "owner", update.get("is_forwarded")
         self.tell_owed()
-        if (
-            is_owner
-            and not update.get("is_forwarded")
-            and people.is_code(text)
-            and (self.approval.awaits(update["chat"]) or self.approval.has_codes())
-        ):
+        is_code = is_owner and not is_forwarded and people.is_code(text)
+        if is_code and (self.approval.awaits(update["chat"]) or self._part.codes.has_secret()):
             self._code(update, text)
-        elif self._is_stale(update):
+        elif self.kit.clock.unix_s() - update["when_unix_s"] > STALE_S and self.kit.is_clock_trusted(0):
             self._say(update, "This came while I was away, so I did nothing. Send it again if it is still meant.")
-        elif text.startswith("/") and not update.get("is_forwarded"):
+        elif text.startswith("/") and not is_forwarded:
             self._command(person, update, text.split()[0].split("@")[0].lower())
         elif update.get("file") and not is_owner:
             self._say(update, "Files are for the router's owner.")
@@ -148,10 +146,6 @@ class Talks:
             self._begin(person, update, text)
         else:
             self._say(update, "I understand text, documents and photos.")
-
-    def _is_stale(self, update: Update) -> bool:
-        age_s = self.kit.clock.unix_s() - update["when_unix_s"]
-        return bool(age_s > STALE_S and self.kit.is_clock_trusted(0))
 
     def _code(self, update: Update, text: str) -> None:
         """Take six digits: off the chat first, then judged; they are in no log and no chat of ours."""
@@ -161,12 +155,12 @@ class Talks:
             self._say(update, words, is_reply=False)
 
     def _command(self, person: Person, update: Update, command: str) -> None:
-        is_owner, chat = person["role"] == "owner", update["chat"]
+        is_owner = person["role"] == "owner"
         if command == "/new":
-            self._part.people().talk(person["id"], "")
+            self._part.people.talk(person["id"], "")
             self._say(update, "A new chat begins with your next message.")
         elif command == "/stop":
-            self._say(update, self._stop(person, chat))
+            self._say(update, self._stop(update["chat"], OWNER if is_owner else GUEST))
         elif command == "/status":
             self._begin(person, update, "status", "offline")
         elif command == "/undo" and is_owner:
@@ -176,7 +170,7 @@ class Talks:
         else:
             self._say(update, "There is no command %s here. /help lists them." % clean.name(command, 20))
 
-    def _stop(self, person: Person, chat: int) -> str:
+    def _stop(self, chat: int, role: Role) -> str:
         """End the answer being given and drop what waits behind it; return what to say."""
         with self._lock:
             run, queue = self._busy.get(chat, ""), self._queues.get(chat, [])
@@ -185,82 +179,68 @@ class Talks:
         for number in dropped:
             self.owed.end(number)
         if run:
-            self.kit.call("run.cancel", {"run": run}, OWNER if person["role"] == "owner" else GUEST)
+            self.kit.call("run.cancel", {"run": run}, role)
         words = "Stopping." if run else "" if dropped else "Nothing is being answered here."
         count = "the message" if len(dropped) == 1 else "the %d messages" % len(dropped)
         return (words + (" I do not answer %s that waited." % count if dropped else "")).strip()
 
     def press(self, person: Person, update: Update) -> None:
         """Take a press of a button."""
-        chat, words = update["chat"], _UNKNOWN_BUTTON
-        found = self.buttons.take(update["data"], chat) if person["role"] == "owner" else None
-        if found is not None:
-            words = self._pressed(person, update, found)
+        found = self.buttons.take(update["data"], update["chat"]) if person["role"] == "owner" else None
+        if found is None:
+            words = _UNKNOWN_BUTTON
+        elif found["what"] == "pressed":
+            words = "This was pressed already."
+        elif found["what"] == "undo":
+            self._undo(person, update, found["change"])
+            words = "Undoing."
+        else:
+            words = self._decide(update, found["card"], found["what"])
         self.line.tell("answerCallbackQuery", {"callback_query_id": update["button"], "text": words[:190]})
 
-    def _pressed(self, person: Person, update: Update, found: Meaning) -> str:
-        """Do what a button means; return what to say."""
-        if found["what"] == "pressed":
-            return "This was pressed already."
-        if found["what"] == "undo":
-            self._undo(person, update, found["change"])
-            return "Undoing."
-        card = found["card"]
-        over = self.approval.over(card)
+    def _decide(self, update: Update, card: Card, what: str) -> str:
+        over, words = self.approval.over(card), ""
         try:
-            words = over or (self._declined(card) if found["what"] == "decline" else "")
-            asked = words or self.approval.press(update["chat"], card)
+            if what == "decline" and not over:
+                self.kit.call("plan.decline", {"plan": card["id"], "reason": "declined by messenger"}, OWNER)
+                return "Declined."
+            words = over or self.approval.press(update["chat"], card)
         except OasisError as error:
-            asked = words = over = self.approval.over(card) or error.message
+            words = over = self.approval.over(card) or error.message
         if over:
-            self._show_decision(update, card)
-        elif asked and not words:
-            self._say(update, asked, is_reply=False)
-        return asked or "Approved."
+            # The card becomes its outcome; where another run proposed the plan, nobody else does that.
+            decision, _ = self.kit.approvals.outcome(card["id"])
+            if decision not in ("", "waiting"):
+                edit(self.line, update["chat"], update["message"], of_decision(card, decision))
+        elif words:
+            self._say(update, words, is_reply=False)
+        return words or "Approved."
 
-    def _declined(self, card: Card) -> str:
-        self.kit.call("plan.decline", {"plan": card["id"], "reason": "declined by messenger"}, OWNER)
-        return "Declined."
-
-    def _show_decision(self, update: Update, card: Card) -> None:
-        """Replace the card of a plan by its outcome; where another run proposed it, nobody else does."""
-        decision, _ = self.kit.approvals.outcome(card["id"])
-        if decision not in ("", "waiting"):
-            telegram_answer.change(self.line, update["chat"], update["message"], of_decision(card, decision))
-
-    def waiting(self, plan: str) -> None:
-        """Show a plan that waits, of somebody else's run, to the owners."""
-        self._show(plan, [owner["chat"] for owner in self._part.people().owners()])
-
-    def _show(self, plan: str, to: list[int]) -> None:
+    def show_waiting(self, plan: str, chats: list[int]) -> None:
+        """Show a plan that waits, of somebody else's run, in chats of owners."""
         for card in self.kit.call("plan.list", {}, OWNER)["plans"]:
-            for chat in to if card["id"] == plan else ():
+            for chat in chats if card["id"] == plan else ():
                 show_plan(self.line, chat, card, self.buttons, self.approval)
 
     # Runs
 
     def _begin(self, person: Person, update: Update, text: str, service: str = "") -> None:
-        if person["role"] != "owner" and not self._has_room(update["chat"]):
-            self._say(update, "That is enough for an hour.")
-            return
+        if person["role"] != "owner":
+            now_s, chat = self.kit.clock.now_s(), update["chat"]
+            times = [one for one in self._asked_s.get(chat, []) if now_s - one < 3600]
+            self._asked_s[chat] = [*times, now_s][:AN_HOUR]
+            if len(times) >= AN_HOUR:
+                self._say(update, "That is enough for an hour.")
+                return
         self._start(person, update, lambda: self._asked(person, update, text, service))
 
     def _undo(self, person: Person, update: Update, change: str = "") -> None:
-        """Begin to undo a change, the newest where none is named."""
         asked: dict[str, object] = {"change": change} if change else {}
         self._start(person, update, lambda: str(self.kit.call("change.undo", asked, OWNER)["run"]))
 
-    def _has_room(self, chat: int) -> bool:
-        """Tell whether a guest may ask once more within an hour, and count it."""
-        now_s = self.kit.clock.now_s()
-        times = [one for one in self._asked_s.get(chat, []) if now_s - one < 3600]
-        self._asked_s[chat] = [*times, now_s] if len(times) < AN_HOUR else times
-        return len(times) < AN_HOUR
-
     def _start(self, person: Person, update: Update, begin: Callable[[], str]) -> None:
         """Begin a run by `begin()` and show it, in the chat's thread, one run after the other."""
-        chat = update["chat"]
-        message = update["message"] if update["kind"] == "message" else 0
+        chat, message = update["chat"], _number_of(update)
         with self._lock:
             queue = self._queues.setdefault(chat, [])
             is_full, is_busy = len(queue) >= QUEUE, chat in self._busy
@@ -274,19 +254,20 @@ class Talks:
 
     def _later(self, chat: int, is_full: bool) -> str:
         """Return what is said at once to a message that comes while something else is being answered."""
-        plan = self.owed.plan(chat)
-        if plan is None:
-            now = "I am still answering."
-            then = "I answer this after what I am answering now. /stop ends that, and drops this."
-        else:
+        plan, then = (
+            self.owed.plan(chat),
+            "I answer this after what I am answering now. /stop ends that, and drops this.",
+        )
+        now = "I am still answering."
+        if plan is not None:
             now = "Plan %s still waits: %s." % (plan["short"], plain(plan["summary"]))
             then = (
-                now + " I answer this when it is decided, above or on the router's page. /stop ends it and drops this."
+                "%s I answer this when it is decided, above or on the router's page. /stop ends it and drops this."
+                % now
             )
         return now + " I do not keep this message, for others wait already. /stop ends that." if is_full else then
 
     def _work_off(self, chat: int) -> None:
-        """Work off the queue of a chat."""
         while True:
             with self._lock:
                 if not self._queues[chat] or self.line.is_closed():
@@ -302,38 +283,35 @@ class Talks:
         """Begin a run and show it; False where its answer could not be sent."""
         chat, role, run = update["chat"], OWNER if person["role"] == "owner" else GUEST, ""
         try:
-            if not self._is_paired(person):
+            if self._paired(person) is None:
                 return True
             run = begin()
             with self._lock:
                 self._busy[chat] = run
-            if not self._is_paired(person):  # forgotten a moment ago, when there was no run to end yet
+            if self._paired(person) is None:  # forgotten a moment ago, when there was no run to end yet
                 self.kit.call("run.cancel", {"run": run}, OWNER)
-            following = Following(self, chat, role, number)
-            answer = following.follow(run, update["message"] if update["kind"] == "message" else 0)
-            # /new may have come meanwhile: the place of an answer is where its run was.
-            here = str(self.kit.runs.get(run).chat) or self._here(person)
-            self._remember(chat, here if self._is_paired(person) else "", answer.messages)
+            answer = Following(self, chat, role, number).follow(run, _number_of(update))
+            now = self._paired(person)
+            if now is not None:
+                # /new may have come meanwhile: the place of an answer is where its run was.
+                here = str(self.kit.runs.get(run).chat) or now.get("talk", "")
+                with self._lock:
+                    self._places.update({(chat, message): here for message in answer.messages if here})
+                    for old in list(self._places)[:-_PLACES]:
+                        del self._places[old]
             return True
         except RefusedError as error:
-            if not run:  # the message's file could not be fetched: that can be said
-                return self._fail(update, error, run, number)
-            return self._unsent(run, number, error)
+            if run:
+                return self._unsent(run, number, error)
+            fault: OasisError = error  # the message's file could not be fetched: that can be said
         except OasisError as error:
-            return self._fail(update, error, run, number)
+            fault = error
         except Exception:
             traceback.print_exc(file=sys.stderr)
             fault = OasisError("a fault in oasis ended this answer", "its log tells more")
-            return self._fail(update, fault, run, number)
-
-    def _fail(self, update: Update, error: OasisError, run: str, number: int) -> bool:
-        reply_to = update["message"] if update["kind"] == "message" else 0
+        words = "\n".join(filter(None, (fault.message, fault.hint)))
         try:
-            self.line.lasting(
-                lambda tries: telegram_answer.put(
-                    self.line, update["chat"], reason(error), reply_to=reply_to, tries=tries
-                )
-            )
+            self.line.lasting(lambda tries: put(self.line, chat, words, reply_to=_number_of(update), tries=tries))
             return True
         except RefusedError as refused:
             return self._unsent(run, number, refused)
@@ -342,14 +320,12 @@ class Talks:
 
     def _unsent(self, run: str, number: int, refused: RefusedError) -> bool:
         """Note an answer that Telegram did not take and where to read it; its chat hears of it later."""
-        if self.line.is_closed():
-            return False
-        self.kit.log("telegram: an answer could not be sent: %s" % refused.message)
-        self.owed.note(number, "plan", None)
-        self.owed.note(number, "is_unsent", True)
-        here = str(self.kit.runs.get(run).chat) if run else ""
-        told = self.kit.parts.part("notice").tell("event", _UNSENT_NOTICE, chat=here)
-        self._said_here = [*self._said_here, str(told["id"])][-_PLACES:]
+        if not self.line.is_closed():
+            self.kit.log("telegram: an answer could not be sent: %s" % refused.message)
+            self.owed.note(number, "plan", None)
+            self.owed.note(number, "is_unsent", True)
+            here = str(self.kit.runs.get(run).chat) if run else ""
+            self.note_shown(str(self.kit.parts.part("notice").tell("event", _UNSENT_NOTICE, chat=here)["id"]))
         return False
 
     def tell_owed(self) -> None:
@@ -363,7 +339,7 @@ class Talks:
     def _tell_owed(self) -> None:
         try:
             for entry in self.owed.untold():
-                is_there = any(one["chat"] == entry["chat"] for one in self._part.people().all())
+                is_there = any(one["chat"] == entry["chat"] for one in self._part.people.all())
                 if is_there and not self._tell_entry(entry):
                     return  # with the next message, or the next start
                 self.owed.told(entry)
@@ -375,57 +351,42 @@ class Talks:
         """Tell a chat what became of one message or plan; False where that has to be tried later."""
         plan, chat = entry.get("plan"), entry["chat"]
         try:
-            if plan and self._is_waiting(plan):  # the messenger was off meanwhile, and not the daemon
-                self._show(plan["id"], [chat])
+            if plan and self.kit.approvals.outcome(plan["id"])[0] == "waiting":
+                self.show_waiting(plan["id"], [chat])  # the messenger was off meanwhile, and not the daemon
             else:
                 words = _UNSENT if entry.get("is_unsent") else _LOST if entry["message"] else _LOST_PRESS
                 words = _LOST_PLAN % (plan["short"], plain(plan["summary"])) if plan else words
-                telegram_answer.put(self.line, chat, words, reply_to=entry["message"])
+                put(self.line, chat, words, reply_to=entry["message"])
         except RefusedError as refused:
             return not is_passing(refused) and not self.line.is_closed()
         return True
 
-    def _is_waiting(self, plan: PlanName) -> bool:
-        return bool(self.kit.approvals.outcome(plan["id"])[0] == "waiting")
-
-    def _remember(self, chat: int, here: str, messages: list[int]) -> None:
-        with self._lock:
-            for message in messages if here else ():
-                self._places[chat, message] = here
-            for old in list(self._places)[:-_PLACES]:
-                del self._places[old]
-
-    def _is_paired(self, person: Person) -> bool:
-        return any(one["id"] == person["id"] for one in self._part.people().all())
-
-    def _here(self, person: Person) -> str:
-        """Return the chat here that somebody talks in, "" for none."""
-        return str(next((one.get("talk", "") for one in self._part.people().all() if one["id"] == person["id"]), ""))
+    def _paired(self, person: Person) -> Person | None:
+        """Return somebody as they are now, None where they are paired no more."""
+        return next((one for one in self._part.people.all() if one["id"] == person["id"]), None)
 
     def _asked(self, person: Person, update: Update, text: str, service: str) -> str:
-        """Begin the run of a message; return its id."""
         with self._lock:
             here = self._places.get((update["chat"], update.get("reply_to", 0)), "")
-        here = here or self._here(person)
+        now, file = self._paired(person), update.get("file")
+        here = here or (now.get("talk", "") if now is not None else "")
         if here and not any(item["id"] == here for item in self.kit.chats.items()):
             here = ""  # deleted meanwhile
-        asked: Asked = {"message": text or _FILE_TEXT % update["file"]["name"], "chat": here}
+        asked: Asked = {"message": text or "Here is the file %s." % update["file"]["name"], "chat": here}
         if service:
             asked["service"] = service
-        if person["role"] == "owner":
-            if update.get("file"):
-                asked["attachments"] = [self._taken(update["file"])]
-            chat, name = self._forwarded(asked) if update.get("is_forwarded") else self._ordered(asked)
-        else:
+        if file and person["role"] == "owner":
+            asked["attachments"] = [self._taken(file)]
+        if person["role"] != "owner":
             begun = self.kit.turn_starter().start(_as_turn(asked, WORDS), (), Guest())
             chat, name = begun.chat, begun.id
-        self._part.people().talk(person["id"], chat)
+        elif update.get("is_forwarded"):
+            chat, name = self._forwarded(asked)
+        else:
+            run = self.kit.call("run.start", {**asked}, OWNER)
+            chat, name = str(run["chat"]), str(run["run"])
+        self._part.people.talk(person["id"], chat)
         return name
-
-    def _ordered(self, asked: Asked) -> tuple[str, str]:
-        """Begin the run of the owner's own words; return its chat and its id."""
-        run = self.kit.call("run.start", {**asked}, OWNER)
-        return str(run["chat"]), str(run["run"])
 
     def _forwarded(self, asked: Asked) -> tuple[str, str]:
         """Begin the run of words that the owner passes on: somebody else's, whoever sent them."""
@@ -436,7 +397,7 @@ class Talks:
             talks.uploads.drop(uploads)
         return run.chat, run.id
 
-    def _taken(self, file: File) -> str:
+    def _taken(self, file: shapes.File) -> str:
         """Fetch a file and put it among the uploads; return its id.
 
         Raises: UsageError for one that is too large.
@@ -447,25 +408,19 @@ class Talks:
         return str(self.kit.conversations().uploads.put(clean.name(file["name"], 120) or "file", data)[0])
 
     def _say(self, update: Update, words: str, is_reply: bool = True) -> None:
-        reply_to = update["message"] if is_reply and update["kind"] == "message" else 0
-        telegram_answer.put(self.line, update["chat"], words, reply_to=reply_to)
+        put(self.line, update["chat"], words, reply_to=_number_of(update) if is_reply else 0)
+
+
+def _number_of(update: Update) -> int:
+    return update["message"] if update["kind"] == "message" else 0
 
 
 def _as_turn(asked: Asked, whose: str) -> TurnAsked:
-    """Return a message of others as it begins a turn."""
     return {
         "message": asked["message"], "chat": asked["chat"], "service": asked.get("service", ""), "taint": [whose],
     }  # fmt: skip
 
 
-def _noted(card: Card | None) -> PlanName | None:
-    """Return what is kept of a plan that waits."""
-    if card is None:
-        return None
-    return {"id": card["id"], "short": card["short"], "summary": clean.line(card["summary"])[:_SUMMARY_CHARS]}
-
-
-_OPEN = ("running", "waiting")
 # Longer than this a telephone shows somebody typing no more.
 _TYPING_S = 4.5
 _WAIT_MS, _WAITING_MS = 1000, 5000
@@ -487,8 +442,6 @@ class Following:
         self._chat = chat
         self._role = role
         self._number = number
-        self._buttons = talks.buttons
-        self._approval = talks.approval
         self._now_s = talks.kit.clock.now_s
         self._typed_s = 0.0
         self._unshown: list[CardEvent] = []  # events whose cards are still to be shown
@@ -508,7 +461,7 @@ class Following:
             for event in reply["events"]:
                 told.take(event)
                 self._take(event)
-            since, is_over = reply["next"], reply["state"] not in _OPEN
+            since, is_over = reply["next"], reply["state"] not in ("running", "waiting")
             if not self._show_cards(is_over):
                 told.note(_UNSHOWN)
             text = told.text(not is_over and self._now_s() - began_s > _PATIENCE_S)
@@ -518,22 +471,20 @@ class Following:
                 break
             if text and self._line.may_say(self._chat):
                 answer.show(text, False)
-            elif not text and reply["state"] == "running":
-                self._type()
+            elif not text and reply["state"] == "running" and self._now_s() - self._typed_s >= _TYPING_S:
+                self._typed_s = self._now_s()
+                self._line.tell("sendChatAction", {"chat_id": self._chat, "action": "typing"})
             wait_ms = _WAIT_MS if reply["state"] == "running" else _WAITING_MS
             if reply["events"]:
                 self._line.wait(_JOIN_S)
         return answer
 
-    def _type(self) -> None:
-        if self._now_s() - self._typed_s >= _TYPING_S:
-            self._typed_s = self._now_s()
-            self._line.tell("sendChatAction", {"chat_id": self._chat, "action": "typing"})
-
-    def _take(self, event: Event) -> None:
-        """Take what an event tells of a plan or a change."""
+    def _take(self, event: shapes.Event) -> None:
         if event["type"] == "plan" and event["plan"]["needs_approval"]:
-            self._talks.owed.note(self._number, "plan", _noted(event["plan"]))
+            card = event["plan"]
+            summary = clean.line(card["summary"])[:_SUMMARY_CHARS]
+            kept: shapes.PlanName = {"id": card["id"], "short": card["short"], "summary": summary}
+            self._talks.owed.note(self._number, "plan", kept)
         elif event["type"] == "approval":
             self._talks.owed.note(self._number, "plan", None)
         if event["type"] == "plan" or event["type"] == "approval" or event["type"] == "change":
@@ -546,7 +497,7 @@ class Following:
             event = self._unshown[0]
             try:
                 if is_last:
-                    self._last_card(event)
+                    self._line.lasting(lambda tries, event=event: self._card(event, tries))  # type: ignore[misc]
                 else:
                     self._card(event, 1)
             except RefusedError as refused:
@@ -560,48 +511,134 @@ class Following:
             self._unshown.pop(0)
         return is_shown
 
-    def _last_card(self, event: CardEvent) -> None:
-        self._line.lasting(lambda tries: self._card(event, tries))
-
     def _card(self, event: CardEvent, tries: int) -> None:
         """Show what an event tells of a plan or a change in a message of its own."""
-        if event["type"] == "plan" and event["plan"]["needs_approval"]:
-            self._cards[event["plan"]["id"]] = show_plan(
-                self._line, self._chat, event["plan"], self._buttons, self._approval, tries
-            )
-        elif event["type"] == "approval" and event["plan"] in self._cards:
-            message, card = self._cards[event["plan"]]
-            words = telegram_card.of_decision(card, event["decision"])
-            telegram_answer.change(self._line, self._chat, message, words, tries=tries)
-        elif event["type"] == "change":
-            self._change(event["change"], tries)
-
-    def _change(self, change: Change, tries: int) -> None:
-        self._talks.tell_change(change["id"])
-        text = telegram_card.of_change(change, self._approval.is_keeping())
-        buttons = [[self._buttons.make("Undo", self._chat, "undo", change=change["id"])]]
-        if change["state"] not in ("applied", "confirmed"):
-            buttons = []
-        message = self._changes.get(change["id"], 0)
-        if message:
-            telegram_answer.change(self._line, self._chat, message, text, buttons=buttons, tries=tries)
+        line, chat, talks = self._line, self._chat, self._talks
+        if event["type"] == "plan":
+            card = event["plan"]
+            if card["needs_approval"]:
+                self._cards[card["id"]] = show_plan(line, chat, card, talks.buttons, talks.approval, tries), card
+        elif event["type"] == "approval":
+            if event["plan"] in self._cards:
+                message, card = self._cards[event["plan"]]
+                edit(line, chat, message, of_decision(card, event["decision"]), tries=tries)
         else:
-            self._changes[change["id"]] = telegram_answer.put(
-                self._line, self._chat, text, buttons=buttons, tries=tries
-            )
+            change = event["change"]
+            talks.note_shown(change["id"])
+            text = of_change(change, talks.approval.is_keeping())
+            is_undoable = change["state"] in ("applied", "confirmed")
+            buttons = [[talks.buttons.make("Undo", chat, "undo", change=change["id"])]] if is_undoable else []
+            if self._changes.get(change["id"]):
+                edit(line, chat, self._changes[change["id"]], text, buttons=buttons, tries=tries)
+            else:
+                self._changes[change["id"]] = put(line, chat, text, buttons=buttons, tries=tries)
 
 
-def show_plan(
-    line: Line, chat: int, card: Card, buttons: Buttons, approval: Approval, tries: int = TRIES
-) -> tuple[int, Card]:
-    """Show a plan that waits, with its buttons; return its message and the card."""
+def show_plan(line: Line, chat: int, card: Card, buttons: Buttons, approval: Approval, tries: int = TRIES) -> int:
+    """Show a plan that waits, with its buttons; return its message."""
     is_approvable = approval.is_possible(card)
     row = [buttons.make("Decline", chat, "decline", card=card)]
     if is_approvable:
         row.insert(0, buttons.make("Approve", chat, "approve", card=card))
-    return telegram_answer.put(line, chat, telegram_card.of_plan(card, is_approvable), buttons=[row], tries=tries), card
+    return put(line, chat, of_plan(card, is_approvable), buttons=[row], tries=tries)
 
 
-def reason(error: OasisError) -> str:
-    """Return an error as it is said in a chat."""
-    return "\n".join(filter(None, (error.message, error.hint)))
+# More than all chats of a router have open at once; a file that was tampered with tells no more either.
+MOST = 64
+_WAITS = ("is_queued", "plan", "is_unsent")
+
+
+class Owed:
+    """What is open in the chats of one bot, also from an earlier daemon or thread; `ram` and `flash` are paths."""
+
+    def __init__(self, files: Files, ram: str, flash: str, log: Callable[[str], object]) -> None:
+        self._files = files
+        self._ram, self._flash = ram, flash
+        self._log = log
+        self._lock = threading.Lock()
+        self._number = 0
+        self._open: dict[int, Open] = {}
+        self._on_flash = files.read(flash) or b""
+        # RAM has the newest, where the router was not off meanwhile.
+        try:
+            kept = jsonl.loads(files.read(ram) or self._on_flash or b"[]")
+        except SchemaError:
+            kept = []
+        self._lost: list[Open] = [one for one in kept[:MOST] if _is_entry(one)] if isinstance(kept, list) else []
+
+    def begin(self, chat: int, message: int, is_queued: bool) -> int:
+        """Note a message that is not answered yet; return the number of its entry."""
+        with self._lock:
+            self._number += 1
+            entry: Open = {"chat": chat, "message": message}
+            if is_queued:
+                entry["is_queued"] = True
+            self._open[self._number] = entry
+            self._keep()
+            return self._number
+
+    def note(self, number: int, name: Name, value: object) -> None:
+        """Note something about an entry, or forget it with None; one that is over stays over."""
+        with self._lock:
+            entry = self._open.get(number)
+            if entry is None or entry.get(name) == value:
+                return
+            entry.pop(name, None)
+            if value is not None:
+                entry[name] = value  # type: ignore[typeddict-item]
+            self._keep()
+
+    def end(self, number: int) -> None:
+        """Forget an entry: it was answered, or its owner stopped it."""
+        with self._lock:
+            if self._open.pop(number, None) is not None:
+                self._keep()
+
+    def plan(self, chat: int) -> shapes.PlanName | None:
+        """Return the plan that a chat waits for."""
+        with self._lock:
+            return next((one["plan"] for one in self._open.values() if one["chat"] == chat and one.get("plan")), None)
+
+    def untold(self) -> list[Open]:
+        """Return what was lost or could not be sent, and its chat does not know yet."""
+        with self._lock:
+            return [*self._lost, *(one for one in self._open.values() if one.get("is_unsent"))]
+
+    def told(self, entry: Open) -> None:
+        """Forget an entry that its chat knows now."""
+        self._drop(lambda one: one is entry)
+
+    def forget(self, chat: int) -> None:
+        """Forget all of a chat."""
+        self._drop(lambda one: one["chat"] == chat)
+
+    def _drop(self, is_over: Callable[[Open], bool]) -> None:
+        with self._lock:
+            self._lost = [one for one in self._lost if not is_over(one)]
+            self._open = {number: one for number, one in self._open.items() if not is_over(one)}
+            self._keep()
+
+    def _keep(self) -> None:
+        entries = [*self._lost, *self._open.values()][-MOST:]
+        is_waiting = bool(self._lost) or any(one.get(name) for one in entries for name in _WAITS)
+        data = jsonl.line(entries)
+        flash = data if is_waiting else b""
+        try:
+            self._files.replace(self._ram, data)
+            if flash == self._on_flash:
+                return
+            if flash:
+                self._files.folder(os.path.dirname(self._flash))
+                self._files.replace(self._flash, flash)
+            else:
+                self._files.remove(self._flash)
+            self._on_flash = flash
+        except OasisError as error:  # a full flash loses what a chat would learn after a kill, and no answer
+            self._log("telegram: what waits is not kept: %s" % error.message)
+
+
+def _is_entry(one: Json) -> TypeGuard[Open]:
+    if not isinstance(one, dict) or not all(type(one.get(name)) is int for name in ("chat", "message")):
+        return False
+    plan = one.get("plan", {})
+    return isinstance(plan, dict) and all(isinstance(value, str) for value in plan.values())

@@ -62,7 +62,8 @@ def split(text: str, limit: int = LIMIT) -> list[str]:
     while rest:
         head = fence + "\n" if fence else ""
         piece, rest = _cut(rest, max(limit - units(head) - units("\n" + _mark(fence)) - 4, 1))
-        fence = _fence_after(piece, fence)
+        for line in piece.split("\n"):
+            fence = _next(fence, line)
         if rest or piece.strip():
             pieces.append(head + piece.rstrip("\n") + ("\n" + _mark(fence) if fence else ""))
     return [piece for piece in pieces if piece.strip()]
@@ -88,19 +89,10 @@ def _cut(text: str, room: int) -> tuple[str, str]:
 
 
 def _mark(fence: str) -> str:
-    """Return what closes a fence that such a line opens."""
     return fence[: len(fence) - len(fence.lstrip(fence[0]))] if fence else ""
 
 
-def _fence_after(piece: str, fence: str) -> str:
-    """Return the line of the fence that is open behind a piece, "" for none; `fence` is the one open before it."""
-    for line in piece.split("\n"):
-        fence = _next(fence, line)
-    return fence
-
-
 def _next(fence: str, line: str) -> str:
-    """Return the fence that is open behind a line."""
     opened = _opens(line)
     if not fence:
         return opened
@@ -162,18 +154,14 @@ def _quote(lines: list[str]) -> str:
     return "<blockquote>%s</blockquote>" % "\n".join(said) if "".join(said).strip() else "\n".join(said)
 
 
-def _table(lines: list[str]) -> str:
-    return "<pre>%s</pre>" % escape("\n".join(lines))
-
-
 _BLOCKS: tuple[tuple[Callable[[str], bool], Callable[[list[str]], str]], ...] = (
     (lambda line: line.lstrip().startswith(">"), _quote),
-    (lambda line: line.startswith("|") and line.rstrip().endswith("|") and len(line) > 2, _table),
-)
+    (lambda line: line.startswith("|") and line.rstrip().endswith("|") and len(line) > 2,
+     lambda lines: "<pre>%s</pre>" % escape("\n".join(lines))),
+)  # fmt: skip
 
 
 def _line(line: str) -> str:
-    """Return one line that belongs to no block."""
     text = line.strip()
     level = len(text) - len(text.lstrip("#"))
     if 0 < level < 7 and text[level : level + 1] == " " and text.strip("# "):
@@ -221,7 +209,6 @@ def _taken(text: str, at: int, inside: tuple[str, ...], closings: dict[str, int]
 
 
 def _run(text: str, at: int) -> int:
-    """Return how often a character stands in a row."""
     end = at + 1
     while end < len(text) and text[end] == text[at]:
         end += 1
@@ -302,7 +289,6 @@ def _emphasis(
 
 
 def _closing(text: str, at: int, mark: str) -> int:
-    """Return where a mark of emphasis is closed, -1 for nowhere."""
     size = len(mark)
     end = text.find(mark, at + 1)
     while end > 0:
@@ -345,37 +331,32 @@ class Answer:
         if len(pieces) > SENT_PIECES:
             pieces = [*pieces[: SENT_PIECES - 1], split(pieces[SENT_PIECES - 1], 3900)[0] + _MORE]
         for number, piece in enumerate(pieces):
-            is_wanted = is_final or number < len(pieces) - 1
-            if number == len(self.messages):
-                sent = self._put(piece, 0 if number else self._reply_to, is_wanted, is_final)
-                if not sent:
-                    return
-                self.messages.append(sent)
-                self._shown.append(piece)
-            elif self._shown[number] != piece and self._change(self.messages[number], piece, is_wanted, is_final):
-                self._shown[number] = piece
+            if self._shown[number : number + 1] == [piece]:
+                continue
+            try:
+                if is_final:
+                    is_said = self._line.lasting(lambda tries, at=number, piece=piece: self._say(at, piece, tries))  # type: ignore[misc]
+                else:
+                    is_said = self._say(number, piece, 1 if number < len(pieces) - 1 else 0)
+            except RefusedError as refused:
+                if is_final or not is_passing(refused):
+                    raise
+                is_said = False  # the end of the answer says all of it
+            if not is_said and number == len(self.messages):
+                return
 
-    def _put(self, piece: str, reply_to: int, is_wanted: bool, is_final: bool) -> int:
-        def say(tries: int) -> int:
-            return put(self._line, self._chat, piece, reply_to=reply_to, tries=tries if is_wanted else 0)
-
-        return self._said(say, is_final) or 0
-
-    def _change(self, message: int, piece: str, is_wanted: bool, is_final: bool) -> bool:
-        def say(tries: int) -> bool:
-            return change(self._line, self._chat, message, piece, tries=tries if is_wanted else 0)
-
-        return bool(self._said(say, is_final))
-
-    def _said(self, say: Callable[[int], T], is_final: bool) -> T | None:
-        if is_final:
-            return self._line.lasting(say)
-        try:
-            return say(1)
-        except RefusedError as refused:
-            if not is_passing(refused):
-                raise
-            return None  # the end of the answer says all of it
+    def _say(self, number: int, piece: str, tries: int) -> bool:
+        """Put a piece in its message, or send it where it has none; return whether that was done."""
+        if number < len(self.messages):
+            is_said = edit(self._line, self._chat, self.messages[number], piece, tries=tries)
+        else:
+            reply_to = 0 if number else self._reply_to
+            sent = put(self._line, self._chat, piece, reply_to=reply_to, tries=tries)
+            is_said = sent > 0
+            self.messages += [sent] if sent else []
+        if is_said:
+            self._shown[number : number + 1] = [piece]
+        return is_said
 
 
 def put(
@@ -392,7 +373,7 @@ def put(
     return result.get("message", 0) if result else 0
 
 
-def change(
+def edit(
     line: Line, chat: int, message: int, markdown: str, *, buttons: list[list[Button]] | None = None,
     tries: int = TRIES,
 ) -> bool:  # fmt: skip

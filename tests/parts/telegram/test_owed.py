@@ -7,7 +7,7 @@ import pytest
 
 from oasis.errors import PolicyError, StoreError
 from oasis.parts.telegram.card import ASK_S, BUTTONS, Approval, Buttons
-from oasis.parts.telegram.owed import Owed
+from oasis.parts.telegram.talk import Owed
 from tests.parts.telegram.bot_api import Hung, Refused
 from tests.parts.telegram.kit import OWNER
 
@@ -158,7 +158,7 @@ class ApprovalQueue:
 
     def __init__(self):
         self.now, self.outcome, self.asked = 0.0, ("waiting", ""), []
-        self.approval = Approval(self.call, Codes, lambda: True, lambda: self.now, lambda plan: self.outcome)
+        self.approval = Approval(self.call, Codes(), lambda: True, lambda: self.now, lambda plan: self.outcome)
         self.card = {"id": "p1", "hash": "0" * 64, "short": "1a2b3c4d", "summary": "a thing", "words": [], "uci": [],
                      "services": [], "reasons": [], "risk": "medium", "expires_in_s": 600}  # fmt: skip
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.core.export import _fenced
-from oasis.parts.memory.ingest import markdown
+from oasis.parts.memory.knowledge import markdown
 from oasis.parts.telegram.text import LIMIT, html, split, units
 from tests.parts.telegram.bot_api import TEXT_UNITS, shown
 
