@@ -10,7 +10,7 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
-from oasis.parts.memory.ingest import Ingest
+from oasis.parts.memory.knowledge import Ingest
 from tests.parts.memory import minilm, recall
 from tests.parts.memory.store import Shelf, Swift
 

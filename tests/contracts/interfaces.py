@@ -1,8 +1,8 @@
 """The interfaces by which parts of Oasis can be swapped, as small protocols; nothing loads this at run time.
 
 An implementation needs no base class: it has these methods, and passes the contract of its interface in
-tests/contracts/contracts.py. Ingest is a plain class (parts/memory/ingest.py): what it reads HTML and PDF by enters as
-functions. What each method promises beyond its types, the real class's own docstring tells.
+tests/contracts/contracts.py. Ingest is a plain class (parts/memory/knowledge.py): what it reads HTML and PDF by enters
+as functions. What each method promises beyond its types, the real class's own docstring tells.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from oasis.parts.lua.phone import Story
     from oasis.parts.memory.documents import Vectors
     from oasis.parts.memory.owner_facts import Facts
-    from oasis.parts.memory.structured import Embedder
+    from oasis.parts.memory.ranking import Embedder
     from oasis.parts.telegram.text import RunText
     from oasis.tools.builtin import BuiltIn
     from oasis.tools.registry import Registry

@@ -17,7 +17,7 @@ from oasis.errors import SchemaError, UsageError
 from oasis.parts.lua.phone import Story
 from oasis.parts.memory.documents import Vectors
 from oasis.parts.memory.owner_facts import Facts
-from oasis.parts.memory.structured import Embedder
+from oasis.parts.memory.ranking import Embedder
 from oasis.parts.telegram.text import RunText
 from oasis.system.records import Records
 from oasis.tools.builtin import BuiltIn
@@ -251,9 +251,12 @@ class Watch:
 
 
 def knowledge_tools():
-    from oasis.parts.memory.knowledge import Source
+    from oasis.parts.memory.knowledge import Knowledge
 
-    class Part:
+    class Part(Knowledge):
+        def __init__(self):
+            """Make no library."""
+
         def told(self, query, limit, is_home, has_chats=False):
             return {"query": query, "passages": [], "sources": [], "options": []}
 
@@ -261,7 +264,7 @@ def knowledge_tools():
             return {"id": "x", "title": title, "chunks": 1}
 
     calls = {"knowledge_search": {"query": "words"}, "remember": {"text": "a note"}}
-    part = types.SimpleNamespace(source=Source(Part()))
+    part = types.SimpleNamespace(source=Part())
     return Offered("knowledge", parts.merged("TOOLS")["knowledge"], lambda name: part), calls, kit.Hands(), Watch()
 
 

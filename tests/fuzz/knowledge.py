@@ -10,8 +10,8 @@ import os
 import tempfile
 
 from oasis.errors import OasisError
-from oasis.parts.memory import ingest as chunking
-from oasis.parts.memory.ingest import Ingest
+from oasis.parts.memory import knowledge as chunking
+from oasis.parts.memory.knowledge import Ingest
 from oasis.system.files import Files
 from oasis.system.records import Records
 

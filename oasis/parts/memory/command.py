@@ -7,34 +7,23 @@ import shlex
 import time
 
 from oasis.cli.commands import DECLINED, OK
+from oasis.cli.prompt import follow
+from oasis.cli.request import send
+from oasis.cli.terminal import YES, ask, read_text
 from oasis.core import clean
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Mapping
 
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
-    from oasis.parts.memory.shapes import DocumentList, FoundAll, OptionTold
-
-    Act = Callable[[Call, str, Screen], int]
-    Show = Callable[[Any, Screen], None]  # each says what it is given
-
-
-def _done(reply: Mapping[str, object], words: str, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        screen.line(clean.line(words))
-    return OK
+    from oasis.parts.memory.shapes import DocumentList, FactList, FoundAll, OptionTold, SkillList
 
 
 def _is_refused(screen: Screen, question: str) -> bool:
     """Ask at a terminal before something is deleted; without one nobody is asked."""
-    from oasis.cli.terminal import YES, ask
-
     return screen.can_ask and ask(screen, question, lambda: True) != YES
 
 
@@ -44,6 +33,7 @@ def _day(unix_s: int) -> str:
 
 # oasis knowledge
 
+KNOWLEDGE_ACTIONS = ("list", "add", "note", "search", "delete", "option", "embed")
 _VECTORS = {"current": "vectors", "other": "vectors of another model", "none": ""}
 
 
@@ -54,48 +44,38 @@ def knowledge(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         raise UsageError(f"unknown action {action!r}", "one of " + ", ".join(KNOWLEDGE_ACTIONS))
     if not words and action not in ("list", "embed"):
         raise UsageError(f"`knowledge {action}` needs more words", "oasis help knowledge")
-    show = KNOWLEDGE_ACTIONS[action]
-    if show is None:
-        return _keep(call, action, words, arguments["--title"], screen)
-    given: dict[str, Mapping[str, object]] = {
-        "search": {"query": words, **_limit(arguments["--limit"])},
-        "delete": {"id": words},
-        "option": {"path": words},
-    }
-    reply = call("knowledge." + action, given.get(action, {}))
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        show(reply, screen)
+    if action == "embed":
+        return follow(call, call("knowledge.embed", {}), screen)
+    if action in ("add", "note"):
+        given: dict[str, str] = {"title": arguments["--title"]} if arguments["--title"] else {}
+        if action == "note":
+            given["text"] = words
+        elif words.startswith(("http://", "https://")):
+            given["url"] = words
+        else:
+            given["upload"] = send(call, words)["upload"]
+        return follow(call, call("knowledge.add", given), screen)
+    if action == "delete":
+        return screen.result(call("knowledge.delete", {"id": words}), "it is deleted")
+    if action == "option":
+        option = call("knowledge.option", {"path": words})
+        return _json(option, screen) if screen.is_json else _show_option(option, screen)
+    if action == "list":
+        documents = call("knowledge.list", {})
+        return _json(documents, screen) if screen.is_json else _show_documents(documents, screen)
+    limit = arguments["--limit"]
+    if limit and not limit.isdigit():
+        raise UsageError(f"--limit {limit!r} is no number", "like: --limit 8")
+    found = call("knowledge.search", {"query": words, **({"limit": int(limit)} if limit else {})})
+    return _json(found, screen) if screen.is_json else _show_found(found, screen)
+
+
+def _json(reply: Mapping[str, object], screen: Screen) -> int:
+    screen.json(reply)
     return OK
 
 
-def _limit(text: str) -> dict[str, int]:
-    if not text:
-        return {}
-    if not text.isdigit():
-        raise UsageError(f"--limit {text!r} is no number", "like: --limit 8")
-    return {"limit": int(text)}
-
-
-def _keep(call: Call, action: str, words: str, title: str, screen: Screen) -> int:
-    """Start adding a file, page or note, or making vectors, and follow the run."""
-    from oasis.cli.prompt import follow
-    from oasis.cli.request import send
-
-    if action == "embed":
-        return follow(call, call("knowledge.embed", {}), screen)
-    given: dict[str, str] = {"title": title} if title else {}
-    if action == "note":
-        given["text"] = words
-    elif words.startswith(("http://", "https://")):
-        given["url"] = words
-    else:
-        given["upload"] = send(call, words)["upload"]
-    return follow(call, call("knowledge.add", given), screen)
-
-
-def _show_documents(reply: DocumentList, screen: Screen) -> None:
+def _show_documents(reply: DocumentList, screen: Screen) -> int:
     for one in reply["documents"]:
         screen.line(clean.line(one["title"]), "bold")
         more = [one["kind"], f"{one['chars']} characters", f"chunks: {one['chunks']}", _VECTORS[one["vectors"]],
@@ -106,13 +86,13 @@ def _show_documents(reply: DocumentList, screen: Screen) -> None:
     for report in reply["reports"]:
         screen.line(clean.line(report), "-")
     room = f"{reply['used_bytes'] / 1024:.0f} of {reply['limit_bytes'] / 1024:.0f} kB"
-    model = (
-        f"vectors by {reply['embedding']}" if reply["embedding"] else "found by words alone, no alias embedding is set"
-    )
+    alias = reply["embedding"]
+    model = f"vectors by {alias}" if alias else "found by words alone, no alias embedding is set"
     screen.line(clean.line(f"documents: {len(reply['documents'])}, {room}; {model}"))
+    return OK
 
 
-def _show_found(reply: FoundAll, screen: Screen) -> None:
+def _show_found(reply: FoundAll, screen: Screen) -> int:
     for one in reply["passages"]:
         screen.line(f"[{one['source']}]", "bold")
         for line in clean.text(one["text"]).split("\n"):
@@ -125,40 +105,30 @@ def _show_found(reply: FoundAll, screen: Screen) -> None:
         screen.line("nothing was found")
     if reply.get("note"):
         screen.line(clean.line(reply["note"]), "-")
+    return OK
 
 
-def _show_option(reply: OptionTold, screen: Screen) -> None:
+def _show_option(reply: OptionTold, screen: Screen) -> int:
     screen.line(clean.line(reply["path"]) + (f": {clean.line(reply['title'])}" if reply.get("title") else ""), "bold")
-    if reply.get("what"):
-        screen.line("  " + clean.line(reply["what"]))
+    lines = [reply.get("what")]
     if reply.get("values"):
-        screen.line("  values: " + ", ".join(map(clean.line, reply["values"])))
+        lines.append("values: " + ", ".join(map(clean.line, reply["values"])))
     elif reply.get("takes"):
-        screen.line("  takes " + clean.line(reply["takes"]) + ("; several" if reply.get("list") else ""))
+        lines.append("takes " + clean.line(reply["takes"]) + ("; several" if reply.get("list") else ""))
     if reply.get("options"):
-        screen.line("  options: " + ", ".join(map(clean.line, reply["options"])))
-    for line in [*reply.get("when", []), reply.get("note"), *[f"see also {path}" for path in reply.get("also", [])]]:
-        if line:
-            screen.line("  " + clean.line(line))
-    if reply.get("source"):
-        screen.line(clean.line(f"  ({reply['source']})"))
+        lines.append("options: " + ", ".join(map(clean.line, reply["options"])))
+    lines += [*reply.get("when", []), reply.get("note"), *[f"see also {path}" for path in reply.get("also", [])]]
+    lines += [f"({reply['source']})"] if reply.get("source") else []
+    for line in filter(None, lines):
+        screen.line("  " + clean.line(line))
+    return OK
 
-
-# What shows the reply of an action; None: it starts a run, which is followed.
-KNOWLEDGE_ACTIONS: dict[str, Show | None] = {
-    "list": _show_documents,
-    "add": None,
-    "note": None,
-    "search": _show_found,
-    "delete": lambda reply, screen: screen.line("it is deleted"),
-    "option": _show_option,
-    "embed": None,
-}
 
 # oasis memory
 
 _USAGE = "usage: oasis memory [list|on|off|add FACT|change ID FACT|forget ID|forget all|export]"
-_ALL = "all"
+# Each with how many words it needs.
+MEMORY_ACTIONS = {"list": 0, "on": 0, "off": 0, "add": 1, "change": 2, "forget": 1, "export": 0}
 
 
 def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -166,17 +136,34 @@ def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     action, rest = arguments["ACTION"] or "list", arguments["WORDS"]
     if action not in MEMORY_ACTIONS:
         raise UsageError(f"unknown word {action!r}", _USAGE)
-    function, needs = MEMORY_ACTIONS[action]
+    needs = MEMORY_ACTIONS[action]
     if len(rest.split(" ", needs)) < needs or bool(rest) != bool(needs):
         raise UsageError(f"`memory {action}` needs {('nothing', 'a word', 'an id and a fact')[needs]} more", _USAGE)
-    return function(call, rest, screen)
+    if action == "list":
+        facts = call("memory.list", {})
+        return _json(facts, screen) if screen.is_json else _show_facts(facts, screen)
+    if action == "export":
+        return _json(call("memory.export", {}), screen)
+    if action == "add":
+        added = call("memory.add", {"fact": rest})
+        return screen.result(added, f"{added['fact']['id']} is remembered")
+    if action == "change":
+        name, _, fact = rest.partition(" ")
+        return screen.result(call("memory.change", {"id": name, "fact": fact}), f"{name} is changed")
+    if action == "forget":
+        if rest == "all" and _is_refused(screen, "Forget everything that is remembered of you? [y/N]"):
+            return DECLINED
+        gone = call("memory.forget", {"all": True} if rest == "all" else {"id": rest})
+        return screen.result(gone, f"{gone['forgotten']} forgotten; what you said stands in its chat still")
+    reply = call("memory.set", {"extract": action == "on"})
+    words = "from now on facts are taken out of what you say, by a model: look at them with `oasis memory`"
+    status = screen.result(reply, words if action == "on" else "nothing is taken out of what you say any more")
+    if reply.get("note"):
+        screen.notice(clean.line(reply["note"]))
+    return status
 
 
-def _list_facts(call: Call, rest: str, screen: Screen) -> int:
-    reply = call("memory.list", {})
-    if screen.is_json:
-        screen.json(reply)
-        return OK
+def _show_facts(reply: FactList, screen: Screen) -> int:
     for fact in reply["facts"]:
         whose = "  (holds " + ", ".join(fact["taint"]) + ")" if fact.get("taint") else ""
         sure, day = f"{fact['confidence']:4.0%}", _day(fact["updated_unix_s"])
@@ -190,54 +177,10 @@ def _list_facts(call: Call, rest: str, screen: Screen) -> int:
     return OK
 
 
-def _extract(is_on: bool) -> Act:
-    def act(call: Call, rest: str, screen: Screen) -> int:
-        reply = call("memory.set", {"extract": is_on})
-        words = "from now on facts are taken out of what you say, by a model: look at them with `oasis memory`"
-        status = _done(reply, words if is_on else "nothing is taken out of what you say any more", screen)
-        if reply.get("note"):
-            screen.notice(clean.line(reply["note"]))
-        return status
-
-    return act
-
-
-def _add(call: Call, rest: str, screen: Screen) -> int:
-    reply = call("memory.add", {"fact": rest})
-    return _done(reply, f"{reply['fact']['id']} is remembered", screen)
-
-
-def _change(call: Call, rest: str, screen: Screen) -> int:
-    name, _, fact = rest.partition(" ")
-    return _done(call("memory.change", {"id": name, "fact": fact}), f"{name} is changed", screen)
-
-
-def _forget(call: Call, rest: str, screen: Screen) -> int:
-    if rest == _ALL and _is_refused(screen, "Forget everything that is remembered of you? [y/N]"):
-        return DECLINED
-    reply = call("memory.forget", {"all": True} if rest == _ALL else {"id": rest})
-    return _done(reply, f"{reply['forgotten']} forgotten; what you said stands in its chat still", screen)
-
-
-def _export(call: Call, rest: str, screen: Screen) -> int:
-    screen.json(call("memory.export", {}))
-    return OK
-
-
-# Each with how many words it needs.
-MEMORY_ACTIONS: dict[str, tuple[Act, int]] = {
-    "list": (_list_facts, 0),
-    "on": (_extract(True), 0),
-    "off": (_extract(False), 0),
-    "add": (_add, 1),
-    "change": (_change, 2),
-    "forget": (_forget, 1),
-    "export": (_export, 0),
-}
-
 # oasis skills
 
 _SKILLS_USAGE = "usage: oasis skills [list|show NAME|set NAME|edit NAME|delete NAME|enable NAME|disable NAME]"
+SKILLS_ACTIONS = ("list", "show", "set", "edit", "delete", "enable", "disable")
 _NEW = """---
 name: {0}
 description: what this is for, in one line
@@ -254,14 +197,30 @@ def skills(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         raise UsageError(f"unknown word {action!r}", _SKILLS_USAGE)
     if bool(name) == (action == "list"):
         raise UsageError(f"`skills {action}` {'takes nothing' if name else 'needs a NAME'} more", _SKILLS_USAGE)
-    return SKILLS_ACTIONS[action](call, name, screen)
-
-
-def _list_skills(call: Call, name: str, screen: Screen) -> int:
-    reply = call("skill.list", {})
-    if screen.is_json:
-        screen.json(reply)
+    if action == "list":
+        found = call("skill.list", {})
+        return _json(found, screen) if screen.is_json else _show_skills(found, screen)
+    if action == "show":
+        skill = call("skill.load", {"name": name})
+        if screen.is_json:
+            return _json(skill, screen)
+        screen.line(skill["text"].rstrip("\n"))
         return OK
+    if action == "set":
+        if screen.can_ask:
+            screen.progress("the text of the skill, ended by Ctrl-D on a line of its own:")
+        return _set_skill(call, name, read_text(), screen)
+    if action == "edit":
+        return _edit(call, name, screen)
+    if action == "delete":
+        if _is_refused(screen, f'Delete the skill "{clean.line(name)}"? [y/N]'):
+            return DECLINED
+        return screen.result(call("skill.delete", {"name": name}), f"the skill {name} is deleted")
+    reply = call("skill.set_enabled", {"name": name, "enabled": action == "enable"})
+    return screen.result(reply, f"the skill {name} is {'on' if action == 'enable' else 'off'}")
+
+
+def _show_skills(reply: SkillList, screen: Screen) -> int:
     width = max((len(skill["name"]) for skill in reply["skills"]), default=0)
     for skill in reply["skills"]:
         marks = ["yours"] * (not skill["is_shipped"]) + ["off"] * (not skill["enabled"])
@@ -274,25 +233,8 @@ def _list_skills(call: Call, name: str, screen: Screen) -> int:
     return OK
 
 
-def _show_skill(call: Call, name: str, screen: Screen) -> int:
-    reply = call("skill.load", {"name": name})
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        screen.line(reply["text"].rstrip("\n"))
-    return OK
-
-
-def _set_skill(call: Call, name: str, screen: Screen) -> int:
-    from oasis.cli.terminal import read_text
-
-    if screen.can_ask:
-        screen.progress("the text of the skill, ended by Ctrl-D on a line of its own:")
-    return _write(call, name, read_text(), screen)
-
-
-def _write(call: Call, name: str, text: str, screen: Screen) -> int:
-    return _done(call("skill.set", {"name": name, "text": text}), f"the skill {name} is set", screen)
+def _set_skill(call: Call, name: str, text: str, screen: Screen) -> int:
+    return screen.result(call("skill.set", {"name": name, "text": text}), f"the skill {name} is set")
 
 
 def _edit(call: Call, name: str, screen: Screen) -> int:
@@ -300,11 +242,15 @@ def _edit(call: Call, name: str, screen: Screen) -> int:
 
     Raises: UsageError without a terminal, and for what the daemon refuses; the text stays in a file that is named.
     """
+    import tempfile  # with the one action that needs it
+
     if not screen.can_ask:
         raise UsageError("there is no terminal to edit on", f"oasis skills set {name} < FILE")
     known = {skill["name"] for skill in call("skill.list", {})["skills"]}
     before = call("skill.load", {"name": name})["text"] if name in known else _NEW.format(name)
-    path = _file(name, before)
+    number, path = tempfile.mkstemp(".md", f"oasis-{clean.name(name).replace('/', '')}-")
+    with os.fdopen(number, "w", encoding="utf-8") as handle:
+        handle.write(before)
     if _editor(path) != 0:
         raise UsageError("the editor failed, nothing is set", f"set EDITOR; what was written is in {path}")
     with open(path, encoding="utf-8") as handle:
@@ -314,21 +260,12 @@ def _edit(call: Call, name: str, screen: Screen) -> int:
         screen.line("nothing was changed")
         return DECLINED
     try:
-        status = _write(call, name, text, screen)
+        status = _set_skill(call, name, text, screen)
     except Exception:
         screen.progress(f"what was written is in {path}")
         raise
     os.remove(path)
     return status
-
-
-def _file(name: str, text: str) -> str:
-    import tempfile
-
-    number, path = tempfile.mkstemp(".md", f"oasis-{clean.name(name).replace('/', '')}-")
-    with os.fdopen(number, "w", encoding="utf-8") as handle:
-        handle.write(text)
-    return path
 
 
 def _editor(path: str) -> int:
@@ -338,28 +275,3 @@ def _editor(path: str) -> int:
     except OSError:
         return 127
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def _delete_skill(call: Call, name: str, screen: Screen) -> int:
-    if _is_refused(screen, f'Delete the skill "{clean.line(name)}"? [y/N]'):
-        return DECLINED
-    return _done(call("skill.delete", {"name": name}), f"the skill {name} is deleted", screen)
-
-
-def _enable(is_on: bool) -> Act:
-    def act(call: Call, name: str, screen: Screen) -> int:
-        reply = call("skill.set_enabled", {"name": name, "enabled": is_on})
-        return _done(reply, f"the skill {name} is {'on' if is_on else 'off'}", screen)
-
-    return act
-
-
-SKILLS_ACTIONS: dict[str, Act] = {
-    "list": _list_skills,
-    "show": _show_skill,
-    "set": _set_skill,
-    "edit": _edit,
-    "delete": _delete_skill,
-    "enable": _enable(True),
-    "disable": _enable(False),
-}

@@ -1,9 +1,11 @@
-"""The owner's documents on flash: one file of JSON lines each, the document first, then its chunks in order.
+"""The owner's documents on flash, and what is found in them: one file of JSON lines each, the document first, then its
+chunks in order, {"n": number, "text"} a line.
 
 A document comes as a whole or not at all, and goes with its file: nothing is ever rewritten, and a search reads one
-line at a time. Knows nothing of where documents come from, nor of vectors but their files' names, which go along.
+line at a time. Knows nothing of where documents come from.
 
-A line of a chunk is {"n": its number, "text"}.
+The Library searches by words, by vectors or by both (fused orders), and works without any model. Vectors of another
+model than the one set now are skipped until `embed` makes them anew.
 
 Vectors have one file a document: a line of JSON, {"label": whose model made them, "dims", "count"}, then `count`
 rows: a scale (float32, little endian) and `dims` signed bytes. A row is its vector at length 1, rounded to 127 steps; a
@@ -16,10 +18,12 @@ from __future__ import annotations
 import array
 import operator
 import struct
+import threading
 
 from oasis.core import jsonl
 from oasis.core.ids import is_xid
 from oasis.errors import SchemaError, StoreError, UsageError
+from oasis.parts.memory import ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,106 +32,153 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from oasis.core.shapes import Json
-    from oasis.parts.memory.shapes import Document, VectorHead
+    from oasis.parts.memory.ranking import Embedder
+    from oasis.parts.memory.shapes import (
+        Document,
+        DocumentRow,
+        DocumentSource,
+        Draft,
+        Found,
+        IsCancelled,
+        Passage,
+        Progress,
+        VectorHead,
+    )  # fmt: skip
     from oasis.system.files import Files
 
-    Row = tuple[str, int]
+    Row = tuple[str, int]  # document, number of a chunk
 
-
-SUFFIX = ".jsonl"
-VECTORS = ".vec"
+SUFFIX, VECTOR_SUFFIX = ".jsonl", ".vec"
 # A title has a place in each chunk's ranking and in every list.
 MOST = 500
 # What stays free on the disk; the same as for records.
 SPARE_BYTES = 64 * 1024
 _HEAD_BYTES = 16 * 1024
+TITLE_CHARS = 200
+# So many of each order are looked at before they become one.
+DEPTH = 50
+# Next to vectors a chunk counts for its words when it has that much of the question: with fewer, fusing found less than
+# vectors alone (tests/parts/memory/recall.py: 0.84, 0.91; so 0.93).
+HALF = 0.5
+LIMIT, MOST_FOUND = 5, 20
+QUERY_CHARS = 1000
 
 
-class Documents:
-    """The documents of one folder; `limit_bytes()` is what all may take, `free_bytes(folder)` what a disk has left."""
+class Library:
+    """The documents of one router, next to their vectors.
+
+    `limit_bytes()` is what all may take, `free_bytes(folder)` what a disk has left, `new_id()` gives xids, `unix_s()`
+    the wall time.
+    """
 
     def __init__(
-        self, files: Files, folder: str, limit_bytes: Callable[[], int], free_bytes: Callable[[str], int] | None = None
-    ) -> None:
-        self._files = files
-        self.folder = folder
+        self, vectors: Vectors, limit_bytes: Callable[[], int], free_bytes: Callable[[str], int],
+        embedder: Callable[[], Embedder], new_id: Callable[[], str], unix_s: Callable[[], int],
+    ) -> None:  # fmt: skip
+        self._vectors = vectors
+        self._files, self._folder = vectors.files, vectors.folder
         self._limit_bytes = limit_bytes
         self._free_bytes = free_bytes
+        self._embedder = embedder
+        self._new_id = new_id
+        self._unix_s = unix_s
+        self._writing = threading.Lock()
 
-    def put(self, document: Document, chunks: list[str]) -> None:
-        """Write a document and its chunks.
+    def add(self, draft: Draft, chunks: list[str]) -> Document:
+        """Put a document on flash, without vectors; return it.
 
-        Raises: StoreError when there is no room, or the flash refuses; nothing is there then.
+        Raises: UsageError when a document with the same text is there; StoreError when there is no room, or the flash
+        refuses; nothing is there then.
         """
-        head = jsonl.line({**document, "chunks": len(chunks)})
-        if len(head) > _HEAD_BYTES or not is_xid(document["id"]):
+        document: Document = {
+            "id": self._new_id(), "added_unix_s": self._unix_s(), "taint": [], **draft,
+            "title": draft["title"][:TITLE_CHARS], "chunks": len(chunks),
+        }  # fmt: skip
+        head = jsonl.line(document)
+        if len(head) > _HEAD_BYTES:
             raise StoreError("document %s has a record of %d bytes" % (document["id"], len(head)), "a shorter title")
         body = [jsonl.line({"n": number, "text": text}) for number, text in enumerate(chunks)]
-        self._files.folder(self.folder)
-        self._clear()
-        self.make_room(len(head) + sum([len(line) for line in body]))
-        self._files.rewrite(self._path(document["id"]), jsonl.blocks([head, *body]))
+        with self._writing:
+            same = self._same(document, chunks)
+            if same is not None:
+                raise UsageError(
+                    "this text is there already: %s (%s)" % (same["title"], same["id"]),
+                    "to add it anew: oasis knowledge delete %s" % same["id"],
+                )
+            self._files.folder(self._folder)
+            self._clear()
+            if len(self._names()) >= MOST:
+                raise StoreError("there are %d documents already" % MOST, "delete some: oasis knowledge delete ID")
+            self._check_room(len(head) + sum([len(line) for line in body]))
+            self._files.rewrite(self._path(document["id"]), jsonl.blocks([head, *body]))
+        return document
 
-    def make_room(self, size: int) -> None:
-        """See that so many bytes more have a place.
+    def _same(self, document: Document, chunks: list[str]) -> Document | None:
+        """Return the document that has these very chunks, None for none; only one of the same length is read."""
+        for one in self._documents():
+            if (one["chars"], one["chunks"]) == (document["chars"], len(chunks)):
+                texts = self.texts(one["id"])
+                if chunks == [texts.get(number) for number in range(len(chunks))]:
+                    return one
+        return None
 
-        Raises: StoreError when they have none.
-        """
-        if len(self.names()) >= MOST:
-            raise StoreError("there are %d documents already" % MOST, "delete some: oasis knowledge delete ID")
-        self.check_room(size)
-
-    def check_room(self, size: int) -> None:
-        """See that so many bytes more have a place, for a document that is there already; raises as make_room."""
+    def _check_room(self, size: int) -> None:
+        """See that so many bytes more have a place; raises StoreError when they have none."""
         used, limit = self.used_bytes(), self._limit_bytes()
-        if self._free_bytes is not None and self._free_bytes(self.folder) < size + SPARE_BYTES:
+        if self._free_bytes(self._folder) < size + SPARE_BYTES:
             told = "delete chats, documents or packages, or keep documents on USB (oasis.main.memory_path)"
-            raise StoreError("the disk of %s is full" % self.folder, told)
+            raise StoreError("the disk of %s is full" % self._folder, told)
         if used + size > limit:
+            sizes = used >> 10, size >> 10, limit >> 10
             raise StoreError(
-                "documents have %d kB, and %d kB more would be above their %d kB"
-                % (used >> 10, size >> 10, limit >> 10),
+                "documents have %d kB, and %d kB more would be above their %d kB" % sizes,
                 "delete some, or set oasis.main.knowledge_quota (kB) and memory_path, which may be on USB",
             )
 
     def _clear(self) -> None:
         """Remove what a power cut left: files that were not finished, vectors whose document is gone."""
-        names = self._files.names(self.folder)
-        known = {name[: -len(SUFFIX)] for name in names if name.endswith(SUFFIX)}
+        names = self._files.names(self._folder)
         for name in names:
-            if name.endswith(".new") or (name.endswith(VECTORS) and name[: -len(VECTORS)] not in known):
-                self._files.remove(self.folder + "/" + name)
+            is_lost = name.endswith(VECTOR_SUFFIX) and name.removesuffix(VECTOR_SUFFIX) + SUFFIX not in names
+            if name.endswith(".new") or is_lost:
+                self._files.remove(self._folder + "/" + name)
 
-    def names(self) -> list[str]:
-        """Return the ids of all documents, the oldest first."""
-        found = [name[: -len(SUFFIX)] for name in self._files.names(self.folder) if name.endswith(SUFFIX)]
-        return [name for name in found if is_xid(name)]
+    def _names(self) -> list[str]:
+        # The oldest first.
+        files = self._files.names(self._folder)
+        return [name.removesuffix(SUFFIX) for name in files if name.endswith(SUFFIX) and is_xid(name[: -len(SUFFIX)])]
 
     def used_bytes(self) -> int:
         """Return what all documents and their vectors take."""
-        return sum([self._files.size(self.folder + "/" + name) for name in self._files.names(self.folder)])
+        return sum([self._files.size(self._folder + "/" + name) for name in self._files.names(self._folder)])
 
-    def all(self, reports: list[str] | None = None) -> list[Document]:
-        """Return all documents, the oldest first; unreadable ones are reported and stay where they are."""
+    def all(self, reports: list[str] | None = None) -> list[DocumentRow]:
+        """Return all documents, the oldest first, each with "vectors": current | other | none.
+
+        Unreadable ones are reported and stay where they are.
+        """
+        label = self._embedder().name
+        return [{**one, "vectors": self._state(one, label)} for one in self._documents(reports)]
+
+    def _documents(self, reports: list[str] | None = None) -> list[Document]:
         found = []
-        for name in self.names():
-            document = self.get(name)
+        for name in self._names():
+            document = self._document(name)
             if document is not None:
                 found.append(document)
             elif reports is not None:
                 reports.append("document %s cannot be read and is kept aside" % name)
         return found
 
-    def get(self, name: str) -> Document | None:
-        """Return a document, None when there is none, or its record cannot be read."""
-        handle = self._files.reader(self._path(name)) if is_xid(name) else None
+    def _document(self, name: str) -> Document | None:
+        handle = self._files.reader(self._path(name))
         if handle is None:
             return None
         with handle:
             found = _value((handle.read(_HEAD_BYTES) or b"").partition(b"\n")[0])
         return found if _is_document(found, name) else None
 
-    def lines(self, name: str) -> Iterator[bytes]:
+    def _lines(self, name: str) -> Iterator[bytes]:
         """Yield the lines of a document's chunks, one at a time; what is too long is left out."""
         handle = self._files.reader(self._path(name))
         if handle is None:
@@ -140,8 +191,8 @@ class Documents:
     def texts(self, name: str, wanted: set[int] | None = None) -> dict[int, str]:
         """Return the texts of a document's chunks by their numbers, all of them or those that are wanted."""
         found: dict[int, str] = {}
-        for line in self.lines(name):
-            one = chunk(line)
+        for line in self._lines(name):
+            one = _chunk(line)
             if one is not None and (wanted is None or one[0] in wanted):
                 found[one[0]] = one[1]
                 if wanted is not None and len(found) == len(wanted):
@@ -149,28 +200,158 @@ class Documents:
         return found
 
     def delete(self, name: str) -> None:
-        """Remove a document for good.
+        """Remove a document, its chunks and its vectors for good.
 
         Raises: UsageError when there is none, StoreError when the flash refuses.
         """
-        if not is_xid(name) or name not in self.names():
-            raise UsageError("there is no document %r" % name, "list them with: oasis knowledge")
-        self._files.forget(self._path(name))
-        self._files.remove(self._path(name, VECTORS))
+        with self._writing:
+            if name not in self._names():
+                raise UsageError("there is no document %r" % name, "list them with: oasis knowledge")
+            self._files.forget(self._path(name))
+            self._vectors.delete(name)
 
-    def _path(self, name: str, suffix: str = SUFFIX) -> str:
-        return self.folder + "/" + name + suffix
+    def _path(self, name: str) -> str:
+        return self._folder + "/" + name + SUFFIX
+
+    def _state(self, document: Document, label: str) -> str:
+        about = self._vectors.about(document["id"])
+        if about is None or about["count"] != document["chunks"]:
+            return "none"
+        return "current" if label and about["label"] == label else "other"
+
+    # Vectors
+
+    def embed(self, is_cancelled: IsCancelled, told: Progress = lambda done, total: None) -> int:
+        """Make the vectors that are missing, or are of another model than the one set now; return of how many chunks.
+
+        Raises: UsageError where no model is set for it, ProviderError when it fails; what was made before stays.
+        """
+        waiting = [one for one in self.all() if one["vectors"] != "current"]
+        total = sum([one["chunks"] for one in waiting])
+        done = 0
+        for one in waiting:
+            done += self._embed(one, is_cancelled, lambda count, _, before=done: told(before + count, total))  # type: ignore[misc]
+        return done
+
+    def embed_one(self, document: Document, is_cancelled: IsCancelled, told: Progress, is_home: bool = False) -> int:
+        """Make the vectors of a document; return of how many chunks, 0 where no model is set for it.
+
+        `is_home`: what stays at home, for which a model elsewhere counts as none.
+        """
+        if is_home and not self._embedder().is_local:
+            return 0
+        try:
+            return self._embed(document, is_cancelled, told)
+        except UsageError:
+            return 0
+
+    def _embed(self, document: Document, is_cancelled: IsCancelled, told: Progress) -> int:
+        name, texts, embedder = document["id"], self.texts(document["id"]), self._embedder()
+        label = embedder.name
+        # A chunk that cannot be read has a vector as well, of its document's title: numbers stay what they are.
+        searched = [_searched(document, texts.get(at, "")) for at in range(document["chunks"])]
+        made = embedder.each(searched, is_cancelled, told)
+        if made is None:
+            raise UsageError("no model is set for vectors", "oasis alias embedding SERVICE/MODEL")
+        rows = packed(made)
+        with self._writing:
+            if self._document(name) is None:
+                return 0  # deleted meanwhile
+            self._check_room(sum([len(row) for row in rows]))
+            self._vectors.write(name, label, rows)
+        return len(rows)
+
+    # Searching
+
+    def search(self, query: str, limit: int = LIMIT, mode: str = "fused", is_home: bool = False) -> Found:
+        """Return the chunks that answer a question best. `mode`: fused, words or vectors; `is_home` as in embed_one."""
+        query = " ".join(query.split())[:QUERY_CHARS]
+        if not query:
+            raise UsageError("what should be looked for is empty", "some words")
+        limit = min(max(limit, 1), MOST_FOUND)
+        documents = self._documents()
+        notes: list[str] = []
+        near = self._by_vectors(query, documents, notes, is_home) if mode != "words" and documents else []
+        said = self._by_words(query, documents, HALF if near else 0.0) if mode != "vectors" else []
+        rows = ranking.fused([said, near], limit)
+        found = self._told(query, rows, {one["id"]: one for one in documents})
+        if not documents:
+            notes = ["there are no documents yet: oasis knowledge add FILE"]
+        if notes:
+            found["note"] = "; ".join(notes)
+        return found
+
+    def _by_words(self, query: str, documents: list[Document], least: float) -> list[Row]:
+        words = ranking.Words(query)
+        for document in documents:
+            has_title = words.may_have(document["title"])
+            for line in self._lines(document["id"]):
+                if not has_title and not words.may_have(line.decode("utf-8", "replace")):
+                    words.skip(len(line))
+                    continue
+                one = _chunk(line)
+                if one is not None:
+                    words.take((document["id"], one[0]), _searched(document, one[1]), len(line))
+        return [key for _, key in words.order(DEPTH, least)]
+
+    def _by_vectors(self, query: str, documents: list[Document], notes: list[str], is_home: bool) -> list[Row]:
+        embedder = self._embedder()
+        label = embedder.name
+        states = {one["id"]: self._state(one, label) for one in documents}
+        names = [name for name in states if states[name] == "current"]
+        if not names:
+            if label:
+                notes.append("no document has vectors of %s: oasis knowledge embed makes them" % label)
+            return []
+        vector = ranking.asked(embedder, query, is_home, notes)
+        if vector is None:
+            return []
+        if len(names) < len(states):
+            notes.append("%d documents were looked for by words alone" % (len(states) - len(names)))
+        found = self._vectors.nearest(vector, names, DEPTH, label)
+        return [key for score, key in found if score > 0]
+
+    def _told(self, query: str, rows: list[tuple[float, Row]], documents: dict[str, Document]) -> Found:
+        wanted: dict[str, set[int]] = {}
+        for _, (name, number) in rows:
+            wanted.setdefault(name, set()).add(number)
+        texts = {name: self.texts(name, numbers) for name, numbers in wanted.items()}
+        kept = [(score, name, number) for score, (name, number) in rows if number in texts[name]]
+        names = list(dict.fromkeys([name for _, name, _ in kept]))
+        passages: list[Passage] = [
+            {"text": texts[name][number], "score": round(score, 4), "source": names.index(name) + 1}
+            for score, name, number in kept
+        ]
+        sources = [_source(at, documents[name]) for at, name in enumerate(names)]
+        return {"query": query, "passages": passages, "sources": sources}
 
 
-def chunk(line: bytes) -> tuple[int, str] | None:
+def _searched(document: Document, text: str) -> str:
+    """Return what of a chunk is compared: who asks names the document as often as what is in it."""
+    return "%s\n%s" % (document["title"], text)
+
+
+def _source(at: int, document: Document) -> DocumentSource:
+    source: DocumentSource = {"number": at + 1, "id": document["id"], "title": document["title"],
+                              "kind": document["kind"]}  # fmt: skip
+    if document.get("url"):
+        source["url"] = document["url"]
+    if document["taint"]:
+        source["taint"] = document["taint"]
+    return source
+
+
+def _chunk(line: bytes) -> tuple[int, str] | None:
     """Return number and text of a chunk's line, None for what is none."""
-    found = _value(line)
-    number, text = (found.get("n"), found.get("text")) if found is not None else (None, None)
+    found = _value(line) or {}
+    number, text = found.get("n"), found.get("text")
     return (number, text) if isinstance(number, int) and isinstance(text, str) else None
 
 
 def _is_document(found: dict[str, Json] | None, name: str) -> TypeGuard[Document]:
-    return found is not None and found.get("id") == name and isinstance(found.get("title"), str)
+    if found is None or found.get("id") != name or not isinstance(found.get("title"), str):
+        return False
+    return isinstance(found.get("chars"), int) and isinstance(found.get("chunks"), int)
 
 
 def _value(line: bytes) -> dict[str, Json] | None:
@@ -181,7 +362,6 @@ def _value(line: bytes) -> dict[str, Json] | None:
     return found if isinstance(found, dict) else None
 
 
-VECTOR_SUFFIX = ".vec"
 _STEPS = 127
 _SCALE = struct.Struct("<f")
 _VECTOR_HEAD_BYTES = 4096
@@ -196,8 +376,8 @@ class Vectors:
     """The vectors of one folder, by the name of what they belong to and their number."""
 
     def __init__(self, files: Files, folder: str) -> None:
-        self._files = files
-        self._folder = folder
+        self.files = files
+        self.folder = folder
 
     def put(self, name: str, label: str, vectors: Iterable[Sequence[float]]) -> None:
         """Write the vectors of one document in place of those it had.
@@ -211,12 +391,12 @@ class Vectors:
         if not rows:
             raise SchemaError("there are no vectors for %s" % name, "one for each chunk")
         head = jsonl.line({"label": label, "dims": len(rows[0]) - _SCALE.size, "count": len(rows)})
-        self._files.folder(self._folder)
-        self._files.rewrite(self._path(name), jsonl.blocks([head, *rows]))
+        self.files.folder(self.folder)
+        self.files.rewrite(self._path(name), jsonl.blocks([head, *rows]))
 
     def about(self, name: str) -> VectorHead | None:
         """Return the head of a document's vectors, None without readable ones."""
-        handle = self._files.reader(self._path(name))
+        handle = self.files.reader(self._path(name))
         if handle is None:
             return None
         with handle:
@@ -224,7 +404,7 @@ class Vectors:
 
     def delete(self, name: str) -> None:
         """Remove the vectors of a document; there may be none."""
-        self._files.remove(self._path(name))
+        self.files.remove(self._path(name))
 
     def nearest(
         self, vector: Sequence[float], names: Sequence[str], most: int, label: str = ""
@@ -236,7 +416,11 @@ class Vectors:
         asked = _rounded(vector)
         if not asked[0]:
             return []
-        known = [name for name in names if self._fits(name, len(vector), label)]
+        known: dict[str, int] = {}
+        for name in names:
+            head = self.about(name)
+            if head is not None and head["dims"] == len(vector) and label in ("", head["label"]):
+                known[name] = head["count"]
         wanted = self._by_signs(asked[1], known, most)
         rows: list[tuple[float, Row]] = []
         signs = array.array("b", asked[1])
@@ -245,22 +429,17 @@ class Vectors:
                 if wanted is None or (name, number) in wanted:
                     rows.append((_cosine(asked[0], signs, row), (name, number)))
             if len(rows) > 8 * most:
-                rows = _best(rows, most)
-        return _best(rows, most)
+                rows = ranking.best(rows, most)
+        return ranking.best(rows, most)
 
-    def _fits(self, name: str, dims: int, label: str) -> bool:
-        head = self.about(name)
-        return head is not None and head["dims"] == dims and label in ("", head["label"])
-
-    def _by_signs(self, asked: bytes, names: Sequence[str], most: int) -> set[Row] | None:
+    def _by_signs(self, asked: bytes, counts: dict[str, int], most: int) -> set[Row] | None:
         """Return the rows that are near by their signs; None where all should be compared."""
-        heads = [self.about(name) for name in names]
-        if len(asked) < _SIGN_DIMS or sum([head["count"] for head in heads if head]) <= WHOLE_ROWS:
+        if len(asked) < _SIGN_DIMS or sum(counts.values()) <= WHOLE_ROWS:
             return None
         bits = int(asked.translate(_BITS), 2)
         found: list[tuple[int, Row]] = []
         kept = max(WHOLE_ROWS, 16 * most)
-        for name in names:
+        for name in counts:
             for number, row in self._rows(name):
                 found.append(((int(row[4:].translate(_BITS), 2) ^ bits).bit_count(), (name, number)))
             if len(found) > 4 * kept:
@@ -269,7 +448,7 @@ class Vectors:
         return {row for _, row in found[:kept]}
 
     def _rows(self, name: str) -> Iterator[tuple[int, bytes]]:
-        handle = self._files.reader(self._path(name))
+        handle = self.files.reader(self._path(name))
         if handle is None:
             return
         with handle:
@@ -290,7 +469,7 @@ class Vectors:
                 at += step
 
     def _path(self, name: str) -> str:
-        return self._folder + "/" + name + VECTOR_SUFFIX
+        return self.folder + "/" + name + VECTOR_SUFFIX
 
 
 def nearness(vector: Sequence[float]) -> Callable[[bytes], float]:
@@ -331,19 +510,10 @@ def _cosine(scale: float, asked: array.array[int], row: bytes) -> float:
     return float(scale * own * sum(map(operator.mul, asked, array.array("b", row[4:]))))
 
 
-def _best(rows: list[tuple[float, Row]], most: int) -> list[tuple[float, Row]]:
-    return sorted(rows, key=lambda row: -row[0])[:most]
-
-
 def _head(handle: FileIO) -> VectorHead | None:
     handle.seek(0)
     line, end, _ = (handle.read(_VECTOR_HEAD_BYTES) or b"").partition(b"\n")
-    try:
-        found: object = jsonl.loads(line) if end else None
-    except SchemaError:
-        return None
-    if not isinstance(found, dict):
-        return None
+    found = (_value(line) if end else None) or {}
     label, dims, count = found.get("label"), found.get("dims"), found.get("count")
     if not (isinstance(label, str) and isinstance(dims, int) and isinstance(count, int)):
         return None

@@ -14,6 +14,10 @@ Secrets are never remembered, in any form in which somebody may write one:
 
 A lost fact costs little; one that holds a password would go to every model from then on, so doubt means no. The
 redactor, an argument, knows the secrets of the router itself.
+
+Structured asks a small model for JSON of a given schema, outside any turn. Where a service can be held to a schema it
+is; one that does not take that is asked again without, and from then on. Answers are read leniently: small models put
+fences and words around it.
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ import re
 import threading
 from itertools import islice, pairwise
 
+from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
-from oasis.errors import OasisError, UsageError
-from oasis.parts.memory import ranking, structured
+from oasis.errors import OasisError, ProviderError, SchemaError, UsageError
 from oasis.parts.memory.ranking import is_dense, touches, words
 
 TYPE_CHECKING = False
@@ -33,12 +37,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from oasis.api.parts import Services
+    from oasis.config.settings import Settings
     from oasis.config.shapes import Service
     from oasis.core.shapes import Json, Message
     from oasis.parts.memory.owner_facts import Facts
     from oasis.parts.memory.ranking import Near
-    from oasis.parts.memory.shapes import EndedTurn, Place, Said
+    from oasis.parts.memory.shapes import EndedTurn, IsCancelled, Place, Said
     from oasis.redaction.redactor import Redactor
+
+    Schema = dict[str, Json]
+    Ask = Callable[[Service, list[Message], IsCancelled], str]
 
 
 # Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
@@ -71,11 +79,11 @@ class Reading:
         self._facts = facts
         self._near = near
         self._data = data
+        self._structured = Structured.of(kit)
         self._lock = threading.Lock()
         self._waiting: list[EndedTurn] = []
         self._thread: threading.Thread | None = None
         self._age = 0  # grows when everything that was read until then counts no more
-        self._structured: structured.Structured | None = None
 
     def read(self, turn: EndedTurn) -> None:
         """Let a turn be read, soon."""
@@ -87,10 +95,8 @@ class Reading:
 
     def has_model(self) -> bool:
         """Return whether anybody could take a fact out of what is said as things are set now."""
-        return self._reader(self._kit.settings.services()[0]) is not None
-
-    def _reader(self, answering: Service) -> Service | None:
-        return structured.small(self._kit.settings, answering, ALIASES)
+        settings = self._kit.settings
+        return small(settings, settings.services()[0], ALIASES) is not None
 
     def drop(self) -> None:
         """Leave out what waits, and what is being read."""
@@ -113,46 +119,45 @@ class Reading:
                     return
                 turn, age = self._waiting.pop(0), self._age
             try:
-                kept = self._heard(turn, lambda age=age: self._age != age)  # type: ignore[misc]
-                if kept:
-                    self._tell(turn, kept)
+                self._heard(turn, lambda age=age: self._age != age)  # type: ignore[misc]
             except OasisError as error:
                 self._kit.log("no facts are taken out of a message: " + error.message)
             except Exception as bug:  # a thread of nobody's: its end would be silent
                 self._kit.log("a fault while facts were read: %s: %s" % (type(bug).__name__, bug))
 
-    def _heard(self, turn: EndedTurn, is_cancelled: Callable[[], bool]) -> list[str]:
-        """Ask a model for the facts in what was said and keep them; return them."""
+    def _heard(self, turn: EndedTurn, is_cancelled: Callable[[], bool]) -> None:
+        """Ask a model for the facts in what was said, keep them, and tell whoever follows the run."""
         words_, secrets = self._data()
-        service = self._reader(turn["service"])
+        service = small(self._kit.settings, turn["service"], ALIASES)
         if service is None:
-            return []
+            return
         is_home = bool(turn["service"].get("is_local"))
         # What is shown taints what comes of it: facts with words of others are for messages that have them, too.
-        whose = set(turn.get("taint") or [])
-        sure = [fact for fact in self._facts.sure() if set(fact.get("taint", [])) <= whose]
+        whose = turn.get("taint") or []
+        sure = [fact for fact in self._facts.sure() if set(fact.get("taint", [])) <= set(whose)]
         known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True, is_home)]
         messages, form = asked(words_, turn["said"], known)
-        found = read(self._asks().answer(service, messages, form, is_cancelled))
+        found = read(self._structured.answer(service, messages, form, is_cancelled))
         before, inputs = self._before(turn) if found else ([], [])
         said = secrets.said(before)
         alike = lambda text, facts: self._near.alike(text, facts, is_home)  # noqa: E731
+        source: Place = {"chat": turn["chat"], "message": turn["message"]}
         kept = []
         for one in found:
             if not _is_from(one["fact"], turn["said"], words_) or secrets.reason(one["fact"], said, inputs):
                 continue
-            source: Place = {"chat": turn["chat"], "message": turn["message"]}
             if self._facts.say(
-                one["fact"], one["category"], alike, is_cancelled, taint=turn.get("taint") or [], source=source,
+                one["fact"], one["category"], alike, is_cancelled, taint=whose, source=source,
                 supersedes=one["supersedes"],
             ):  # fmt: skip
                 kept.append(one["fact"])
-        return kept
-
-    def _asks(self) -> structured.Structured:
-        if self._structured is None:
-            self._structured = structured.Structured.of(self._kit.turn_starter().asking)
-        return self._structured
+        if kept:
+            try:
+                self._kit.runs.get(turn["run"]).emit(
+                    "note", text="remembered: %s (see: oasis memory)" % "; ".join(kept)
+                )
+            except UsageError:
+                pass  # nobody follows it any more
 
     def _before(self, turn: EndedTurn) -> tuple[list[str], list[Json]]:
         """Return what the owner said in the chat, and what tools were called with: secrets are looked for in both."""
@@ -162,13 +167,6 @@ class Reading:
             return [turn["said"]], []  # the chat was deleted meanwhile
         texts = [schema.text_of(message) for message in messages if message["role"] == "user"]
         return texts, [call["input"] for message in messages for call in schema.tool_uses(message)]
-
-    def _tell(self, turn: EndedTurn, kept: list[str]) -> None:
-        try:
-            run = self._kit.runs.get(turn["run"])
-        except UsageError:
-            return  # nobody follows it any more
-        run.emit("note", text="remembered: %s (see: oasis memory)" % "; ".join(kept))
 
 
 def _is_from(fact: str, said: str, data: Words) -> bool:
@@ -208,27 +206,16 @@ READ_CHARS = 2000
 FACT_CHARS = 200
 FACTS = 5
 _MARKS = " \t\r\n.,;:!?¡¿…~-–—)(\"'“”„«»。、！？，☺😀👍🙏"
-_SCHEMA: dict[str, Json] = {
-    "type": "object",
-    "properties": {
-        "facts": {
-            "type": "array",
-            "maxItems": FACTS,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "fact": {"type": "string"},
-                    "category": {"type": "string", "enum": list(CATEGORIES)},
-                    "supersedes": {"type": "string"},
-                },
-                "required": ["fact", "category", "supersedes"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["facts"],
-    "additionalProperties": False,
-}
+
+
+def object_schema(properties: dict[str, Json]) -> Schema:
+    """Return the schema of an object that has all of some properties and nothing else."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_TEXT: Schema = {"type": "string"}
+_FACT = object_schema({"fact": _TEXT, "category": {**_TEXT, "enum": list(CATEGORIES)}, "supersedes": _TEXT})
+_SCHEMA = object_schema({"facts": {"type": "array", "maxItems": FACTS, "items": _FACT}})
 
 
 class Words:
@@ -248,11 +235,10 @@ class Words:
     def is_talk(self, text: str) -> bool:
         """Return whether a message is too little to hold a fact."""
         plain = _plain(text)
-        is_dense = ranking.is_dense(plain)
-        return len(plain) < (_DENSE_CHARS if is_dense else SAID_CHARS) or plain in self._talk
+        return len(plain) < (_DENSE_CHARS if is_dense(plain) else SAID_CHARS) or plain in self._talk
 
 
-def asked(words: Words, said: str, known: list[str]) -> tuple[list[Message], dict[str, Json]]:
+def asked(words: Words, said: str, known: list[str]) -> tuple[list[Message], Schema]:
     """Return the messages that ask a model for facts, and the schema of the answer; `known` are facts nearby."""
     lines = [words.prompt, words.form]
     if known:
@@ -270,18 +256,15 @@ def read(answer: str) -> list[Said]:
 
     Each text is one clean line.
     """
-    found = structured.value(answer, "[", "]")
+    found = value(answer, "[", "]")
     facts: list[Said] = []
     for one in found if isinstance(found, list) else []:
         given = one if isinstance(one, dict) else {"fact": one}
         fact = line(given.get("fact"))
         if fact and fact not in [known["fact"] for known in facts]:
             category = given.get("category")
-            facts.append({
-                "fact": fact,
-                "category": category if category in CATEGORIES else CATEGORIES[0],
-                "supersedes": line(given.get("supersedes")),
-            })  # fmt: skip
+            category = category if category in CATEGORIES else CATEGORIES[0]
+            facts.append({"fact": fact, "category": category, "supersedes": line(given.get("supersedes"))})
     return facts[:FACTS]
 
 
@@ -376,8 +359,8 @@ class Secrets:
         if self._redactor.first_words(text, list(inputs)) != text or self._holds(text):
             return "it holds a secret of this router"
         plain = text.casefold()
-        words = _words(plain)
-        if any(word.casefold() in words or (_is_odd(word) and word.casefold() in plain) for word in said):
+        known = _words(plain)
+        if any(word.casefold() in known or (_is_odd(word) and word.casefold() in plain) for word in said):
             return "it holds what may be a password that was said before"
         return ""
 
@@ -402,25 +385,21 @@ def _words(text: str) -> set[str]:
 
 
 def _is_odd(word: str) -> bool:
-    """Return whether a word has digits or signs, as passwords do."""
     has_digit, has_sign = any(map(str.isdigit, word)), any(not char.isalnum() and char not in "-_.'" for char in word)
     return len(word) >= _HELD_CHARS and (has_digit or has_sign)
 
 
 def _has_run(text: str) -> bool:
+    """Return whether a text holds a long run that changes its kind of letter as often as no word or name does."""
     bare = _MAC.sub(" ", text)
     if _HEX.search(bare) or _GROUPS.search(bare):
         return True
-    return any(_is_random(run) for run in _RUN.findall(bare))
-
-
-def _is_random(run: str) -> bool:
-    """Return whether a long run changes its kind of letter as often as no word or name with dashes does."""
-    if run.endswith("="):
-        return True
-    kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" if char.islower() else "" for char in run]
-    changes = len([1 for one, other in pairwise(kinds) if one and other and one != other])
-    return changes * 4 >= len(run)
+    for run in _RUN.findall(bare):
+        kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" if char.islower() else "" for char in run]
+        changes = sum(bool(one and other and one != other) for one, other in pairwise(kinds))
+        if run.endswith("=") or changes * 4 >= len(run):
+            return True
+    return False
 
 
 def _is_card(text: str) -> bool:
@@ -432,3 +411,94 @@ def _is_card(text: str) -> bool:
         if total % 10 == 0:
             return True
     return False
+
+
+# The fault of a request that a service does not understand; others say nothing about the schema.
+_REFUSED = "invalid_request"
+# An answer for a program is short; a model that rambles is stopped.
+MOST_TOKENS = 1000
+ANSWER_CHARS = 16 * 1024
+
+
+class Structured:
+    """Remembers which services take no schema; `ask(service, messages, is_cancelled)` gives a model's words."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._without: set[tuple[str, str]] = set()
+
+    @classmethod
+    def of(cls, kit: Services) -> Structured:
+        """Return one that asks through the daemon's model client, outside any chat."""
+        return cls(lambda service, said, end: kit.turn_starter().asking.side_request(service, "", said, end))
+
+    def answer(self, service: Service, messages: list[Message], schema: Schema, is_cancelled: IsCancelled) -> str:
+        """Return a model's words, which are JSON where the service can be held to it.
+
+        Raises: ProviderError when it fails.
+        """
+        plain: Service = {**service, "options": {**service["options"], "temperature": 0, "max_tokens": MOST_TOKENS}}
+        plain["options"].pop("thinking", None)
+        place = str(service["identifier"]), str(service["model"])
+        fields = {} if place in self._without else _fields(str(service["vendor"]), schema)
+        if fields:
+            extra = plain["options"].get("extra")
+            held = {**(extra if isinstance(extra, dict) else {}), **fields}
+            try:
+                return self._ask({**plain, "options": {**plain["options"], "extra": held}}, messages, is_cancelled)
+            except ProviderError as error:
+                if error.code != _REFUSED:
+                    raise
+                self._without.add(place)
+        return self._ask(plain, messages, is_cancelled)
+
+
+def value(words: str, first: str, last: str) -> Json:
+    """Return the JSON from the first bracket of a kind to the last one, None where there is none.
+
+    Source of the way to read it: the seed's, which takes an array out of whatever stands around it.
+    """
+    cut = words[:ANSWER_CHARS]
+    start, end = cut.find(first), cut.rfind(last)
+    if start < 0 or end < start:
+        return None
+    try:
+        return jsonl.loads(cut[start : end + 1])
+    except SchemaError:
+        return None
+
+
+def small(settings: Settings, answering: Service, names: tuple[str, ...]) -> Service | None:
+    """Return the service of the first alias that there is of `names`, else the one that answered; None for no model.
+
+    What was said at home stays there: where a service of this house answered, none elsewhere is asked.
+    """
+    known = settings.aliases()
+    for name in names:
+        if name in known:
+            try:
+                found = settings.service(name)
+            except OasisError:
+                continue  # its list tells what is wrong with it
+            if found["vendor"] != OFFLINE and (found["is_local"] or not answering.get("is_local")):
+                return found
+    return answering if answering.get("vendor", OFFLINE) not in ("", OFFLINE) else None
+
+
+def _fields(vendor: str, schema: Schema) -> dict[str, Json]:
+    """Return the fields of a body that hold a service to a schema, {} where there are none that all its models take.
+
+    Source: the API references of OpenAI (chat completions, responses), Ollama, Gemini and Cohere.
+    """
+    named: Schema = {"name": "answer", "schema": schema, "strict": True}
+    if vendor == "openai":
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+    if vendor == "responses":
+        return {"text": {"format": {"type": "json_schema", **named}}}
+    if vendor == "ollama":
+        return {"format": schema}
+    if vendor == "gemini":
+        return {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": schema}}
+    if vendor == "cohere":
+        return {"response_format": {"type": "json_object", "json_schema": schema}}
+    return {}

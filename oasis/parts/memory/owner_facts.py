@@ -17,13 +17,14 @@ the clock is not trusted no day begins.
 
 from __future__ import annotations
 
+import functools
 import threading
 
 from oasis.config.settings import write
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.parts.memory import extraction, ranking
 from oasis.parts.memory.extraction import Reading, Secrets
-from oasis.parts.memory.structured import embedder
+from oasis.parts.memory.ranking import embedder
 from oasis.system.records import Records
 
 TYPE_CHECKING = False
@@ -32,17 +33,7 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from oasis.api.parts import Extras, Services
-    from oasis.config.shapes import Service
-    from oasis.parts.memory.shapes import (
-        Days,
-        EndedTurn,
-        Fact,
-        FactExport,
-        FactList,
-        FactSwitches,
-        Place,
-        Turn,
-    )
+    from oasis.parts.memory.shapes import Days, EndedTurn, Fact, FactExport, FactList, FactSwitches, Place, Turn
     from oasis.system.records import Record
     from oasis.uci.edit import Step
 
@@ -57,11 +48,6 @@ LARGE_CHARS, SMALL_CHARS = 2000, 500
 _LARGE_TOKENS = 32_000
 
 
-def gather(kit: Services) -> Memory:
-    """Return the part of a daemon."""
-    return Memory(kit)
-
-
 class Memory:
     """The facts of one daemon and what it does with them."""
 
@@ -70,15 +56,13 @@ class Memory:
         path = kit.root.state_folder + "/memory/facts.jsonl"
         records = Records(kit.files, path, MOST + 1, kit.free_bytes, kit.log)
         self.facts = Facts(records, kit.clock.unix_s, kit.is_clock_trusted, kit.new_id)
-        self._made: tuple[extraction.Words, Secrets] | None = None
-        self.near = ranking.Near(lambda: embedder(kit), lambda: self._data()[0].empty, kit.log)
-        self._reading = Reading(kit, self.facts, self.near, self._data)
+        self.near = ranking.Near(lambda: embedder(kit), lambda: self._data[0].empty, kit.log)
+        self._reading = Reading(kit, self.facts, self.near, lambda: self._data)
 
+    @functools.cached_property
     def _data(self) -> tuple[extraction.Words, Secrets]:
-        if self._made is None:
-            words = extraction.Words()
-            self._made = words, Secrets(words.secret, words.empty, self._kit.redactor)
-        return self._made
+        words = extraction.Words()
+        return words, Secrets(words.secret, words.empty, self._kit.redactor)
 
     # What front-ends call
 
@@ -139,10 +123,9 @@ class Memory:
     def _checked(self, fact: str) -> str:
         text = extraction.line(fact)
         if not text:
-            raise UsageError(
-                "a fact is one sentence of 3 to %d characters" % extraction.FACT_CHARS, "like: I work at night"
-            )
-        reason = self._data()[1].reason(text)
+            what = "a fact is one sentence of 3 to %d characters" % extraction.FACT_CHARS
+            raise UsageError(what, "like: I work at night")
+        reason = self._data[1].reason(text)
         if reason:
             raise UsageError("this is not remembered: " + reason, "secrets belong in no note: a model would see it")
         return text
@@ -158,33 +141,35 @@ class Memory:
 
     def added(self, turn: Turn, extras: Extras) -> None:
         """Add the facts that matter for a turn; unreadable facts do not stop it."""
+        is_sent, service = bool(turn["run"]), turn.get("service")
+        is_home, tokens = (service["is_local"], service["context_tokens"]) if service else (False, 0)
+        is_small = service is None or (tokens < _LARGE_TOKENS if tokens else is_home)
         try:
-            self._add(turn, extras)
+            if is_sent:
+                self.daily()
+            sure = self.facts.sure()
+            found = self.near.nearest(turn["said"], sure, is_small, is_sent, is_home) if sure else []
         except OasisError as error:
             self._kit.log("a model gets no facts: " + error.message)
-
-    def _add(self, turn: Turn, extras: Extras) -> None:
-        is_sent = bool(turn["run"])
-        if is_sent:
-            self.daily()
-        sure = self.facts.sure()
-        if not sure:
             return
-        service = turn.get("service")
-        is_small, is_home = service is None or _is_small(service), service is not None and service["is_local"]
-        found = self.near.nearest(turn["said"], sure, is_small, is_sent, is_home)
         # What was no secret when it was said may have become one.
-        told_of = [fact for fact in found if not self._data()[1].reason(fact["fact"])]
-        lines, taint = _lines(told_of, SMALL_CHARS if is_small else LARGE_CHARS)
+        found = [fact for fact in found if not self._data[1].reason(fact["fact"])]
+        lines: list[str] = []
+        room = SMALL_CHARS if is_small else LARGE_CHARS
+        for fact in found:
+            line = "- [%s] %s" % (fact["category"], fact["fact"])
+            room -= len(line) + 1
+            if room >= 0:
+                lines.append(line)
+                extras.taint += [label for label in fact.get("taint", []) if label not in extras.taint]
         if lines:
-            extras.system.append("\n".join([self._data()[0].context, *lines]))
-            extras.taint += [label for label in taint if label not in extras.taint]
+            extras.system.append("\n".join([self._data[0].context, *lines]))
 
     def after(self, turn: EndedTurn) -> None:
         """Take facts out of what the owner wrote, if that is on and there may be one."""
         if not self._is(EXTRACT) or (turn.get("taint") and not self._is(TAINTED)):
             return
-        words, secrets = self._data()
+        words, secrets = self._data
         if not words.is_talk(turn["said"]) and not secrets.speaks_of(turn["said"]):
             self._reading.read(turn)
 
@@ -199,23 +184,7 @@ def _category(given: str) -> str:
     return given
 
 
-def _is_small(service: Service) -> bool:
-    tokens = service["context_tokens"]
-    return tokens < _LARGE_TOKENS if tokens else service["is_local"]
-
-
-def _lines(facts: list[Fact], most: int) -> tuple[list[str], list[str]]:
-    """Return the lines of facts that have room, and whose words are in them."""
-    lines: list[str] = []
-    taint: list[str] = []
-    for fact in facts:
-        line = "- [%s] %s" % (fact["category"], fact["fact"])
-        most -= len(line) + 1
-        if most >= 0:
-            lines.append(line)
-            taint += [label for label in fact.get("taint", []) if label not in taint]
-    return lines, taint
-
+gather = Memory
 
 # What a person keeps in order; each costs some 250 bytes of flash, and a listing of all stays below a reply of the bus.
 MOST = 300
@@ -293,16 +262,14 @@ class Facts:
             return fact
 
     def _fact(self, text: str, category: str, same: Fact | None) -> Fact:
-        now_s = self._now_s()
+        newest_s = self._newest_s()
+        now_s = self._unix_s() if self._is_trusted(newest_s) else newest_s
         return {
-            "id": same["id"] if same else self._new_id(),
-            "fact": text,
-            "category": category,
+            "id": same["id"] if same else self._new_id(), "fact": text, "category": category,
             "confidence": min(round(same["confidence"] + MORE, 4), 1.0) if same else 1.0,
-            "created_unix_s": same["created_unix_s"] if same else now_s,
-            "updated_unix_s": now_s,
+            "created_unix_s": same["created_unix_s"] if same else now_s, "updated_unix_s": now_s,
             "day": int(self._days().get("count", 0)),
-        }
+        }  # fmt: skip
 
     def correct(self, name: str, text: str, category: str) -> Fact:
         """Put the owner's words in place of a fact's; it is sure again, and nobody else's words are in it."""
@@ -347,9 +314,8 @@ class Facts:
             count = int(days.get("count", 0)) + (today > last)
             self._records.put({"id": _DAYS, "last": today, "count": count})
             oldest_s = self._unix_s() - GONE_AFTER_DAYS * DAY_S
-            gone = [
-                fact["id"] for fact in self.all() if fact["confidence"] < SHOWN and fact["updated_unix_s"] < oldest_s
-            ]
+            faint = [fact for fact in self.all() if fact["confidence"] < SHOWN]
+            gone = [fact["id"] for fact in faint if fact["updated_unix_s"] < oldest_s]
             if gone:
                 self._records.delete(gone, forget=True)
 
@@ -361,14 +327,8 @@ class Facts:
         last, count = found.get("last"), found.get("count")
         return {"last": last, "count": count} if type(last) is int and type(count) is int else {}
 
-    def _now_s(self) -> int:
-        """Return the wall time, or the latest that is known where the clock is not trusted."""
-        newest_s = self._newest_s()
-        return self._unix_s() if self._is_trusted(newest_s) else newest_s
-
     def _newest_s(self) -> int:
-        times = [record["updated_unix_s"] for record in self._living()]
-        return max(times, default=0)
+        return max([record["updated_unix_s"] for record in self._living()], default=0)
 
 
 def faded(fact: Fact, count: int) -> float:

@@ -12,6 +12,9 @@ elsewhere.
 Without vectors, likeness is the mean of common words and common letters, leaving out words that stand in every
 sentence: common words alone call "guest network" and "guest networks" different, common letters alone call two people's
 phones the same. Sentences that each have a name or number of their own are always different.
+
+The Embedder makes vectors by the service of the alias `embedding`; without one, everything is compared by words. What
+the router holds in secret is hidden on the way out.
 """
 
 from __future__ import annotations
@@ -22,15 +25,19 @@ import threading
 import time
 from array import array
 
-from oasis.errors import OasisError
+from oasis.config.settings import OFFLINE
+from oasis.errors import OasisError, ProviderError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
-    from oasis.parts.memory.shapes import Fact
-    from oasis.parts.memory.structured import Embedder
+    from oasis.api.parts import Services
+    from oasis.config.settings import Settings
+    from oasis.config.shapes import Service
+    from oasis.llm.usage import Metered
+    from oasis.parts.memory.shapes import Fact, IsCancelled, Progress
 
     Key = TypeVar("Key")
 
@@ -40,7 +47,7 @@ K1, B = 1.2, 0.75
 # How much the first places of an order count before all others; that of the paper.
 FUSED = 60
 
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_WORD = re.compile(r"[^\W_]+")
 # Hiragana, katakana, CJK and Hangul: there words are not spaced, or change their ends.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 # Words of most questions say nothing about what is asked.
@@ -50,7 +57,6 @@ COMMON = frozenset([
     "ist", "it", "la", "le", "les", "me", "mein", "my", "of", "on", "or", "que", "should", "that", "the", "this", "to",
     "und", "use", "was", "what", "when", "where", "which", "who", "why", "wie", "with", "you", "your",
 ])  # fmt: skip
-_STEM_CHARS = 4
 
 
 def terms(text: str) -> list[str]:
@@ -60,14 +66,12 @@ def terms(text: str) -> list[str]:
         return [_stem(word) for word in _WORD.findall(lower)]
     found = [_stem(word) for word in _WORD.findall(_UNSPACED.sub(" ", lower))]
     for piece in _UNSPACED.findall(lower):
-        found += [piece[at : at + 2] for at in range(max(len(piece) - 1, 1))]
+        found += _pairs(piece)
     return found
 
 
 def _stem(word: str) -> str:
-    if len(word) >= _STEM_CHARS and word[-1] == "s" and word[-2] not in "su":
-        return word[:-1]
-    return word
+    return word[:-1] if len(word) >= 4 and word[-1] == "s" and word[-2] not in "su" else word
 
 
 class Words:
@@ -124,11 +128,6 @@ class Words:
         places = [match.start() for match in [self._letters.search(text.lower())] if match]
         return min(places + [at for at in (text.lower().find(term) for term in self._pairs) if at >= 0], default=0)
 
-    def _weights(self) -> dict[str, float]:
-        """Return how much each word counts; "" for one that no chunk has."""
-        counts = {**self._with, "": 0}
-        return {term: math.log(1 + (self._count - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
-
     def order(self, most: int, least: float = 0.0) -> list[tuple[float, Any]]:
         """Return (score, key) of the best chunks, the best first; what is equal in the order it was taken in.
 
@@ -137,17 +136,17 @@ class Words:
         if not self._found:
             return []
         mean = self._chars / self._count or 1.0
-        weight = self._weights()
+        counts = {**self._with, "": 0}  # "" is a word that no chunk has
+        weight = {term: math.log(1 + (self._count - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
         needed = least * sum([weight.get(term, weight[""]) for term in self._wanted])
         rows = []
-        for key, length, counts in self._found:
-            if sum([weight[term] for term in counts]) < needed:
+        for key, length, there in self._found:
+            if sum([weight[term] for term in there]) < needed:
                 continue
             norm = K1 * (1 - B + B * length / mean)
-            score = sum([weight[term] * count * (K1 + 1) / (count + norm) for term, count in counts.items()])
+            score = sum([weight[term] * count * (K1 + 1) / (count + norm) for term, count in there.items()])
             rows.append((score, key))
-        rows.sort(key=lambda row: -row[0])
-        return rows[:most]
+        return best(rows, most)
 
 
 def fused(orders: Sequence[Sequence[Key]], most: int) -> list[tuple[float, Key]]:
@@ -156,9 +155,12 @@ def fused(orders: Sequence[Sequence[Key]], most: int) -> list[tuple[float, Key]]
     for order in orders:
         for place, key in enumerate(order):
             scores[key] = scores.get(key, 0.0) + 1.0 / (FUSED + place + 1)
-    rows = [(score, key) for key, score in scores.items()]
-    rows.sort(key=lambda row: -row[0])
-    return rows[:most]
+    return best([(score, key) for key, score in scores.items()], most)
+
+
+def best(rows: list[tuple[float, Key]], most: int) -> list[tuple[float, Key]]:
+    """Return the rows with the highest scores, the best first; what is equal stays in its order."""
+    return sorted(rows, key=lambda row: -row[0])[:most]
 
 
 # The seed's: above it two facts are one.
@@ -259,7 +261,6 @@ class Near:
 
 
 def _packed(vector: list[float]) -> array[int]:
-    """Return a vector of length one as signed bytes."""
     length = sum(number * number for number in vector) ** 0.5 or 1.0
     return array("b", [round(_ONE * number / length) for number in vector])
 
@@ -272,22 +273,23 @@ def _cosine(one: array[int], other: array[int]) -> float:
 
 # Measured on the pairs of tests/parts/memory/fact_pairs.jsonl: the lowest that calls no two different facts the same.
 SAME = 0.67
-_LETTERS = 3
 # Letters from which on a word counts as meant when another one begins with it: "print" and "printers".
 _STEM = 4
-# Kana, ideographs and Hangul are written without blanks, or with few.
-_DENSE = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7a3"))
 
 
 def words(text: str, empty: Iterable[str] = ()) -> list[str]:
     """Return the words of a text without case, but for empty ones; scripts without blanks come in pairs of letters."""
     found: list[str] = []
-    for word in "".join([char if char.isalnum() else " " for char in text.casefold()]).split():
+    for word in _WORD.findall(text.casefold()):
         if is_dense(word):
-            found += [word[at : at + 2] for at in range(max(len(word) - 1, 1))]
+            found += _pairs(word)
         elif word not in empty:
             found.append(word)
     return found
+
+
+def _pairs(text: str) -> list[str]:
+    return [text[at : at + 2] for at in range(max(len(text) - 1, 1))]
 
 
 def likeness(one: str, other: str, empty: Iterable[str] = ()) -> float:
@@ -313,11 +315,7 @@ def touches(said: list[str], fact: list[str]) -> float:
     known = set(said)
     stems = {word[:_STEM] for word in said if len(word) > _STEM}
     found = set(fact)
-    hits = [
-        1.0 if word in known else 0.5
-        for word in found
-        if word in known or (len(word) > _STEM and word[:_STEM] in stems)
-    ]
+    hits = [1.0 if word in known else 0.5 * (len(word) > _STEM and word[:_STEM] in stems) for word in found]
     return sum(hits) / len(found)
 
 
@@ -333,14 +331,95 @@ def _names(text: str, empty: Iterable[str]) -> set[str]:
 
 def _grams(found: list[str]) -> set[str]:
     joined = " " + " ".join(found) + " "
-    return {joined[at : at + _LETTERS] for at in range(len(joined) - _LETTERS + 1)}
+    return {joined[at : at + 3] for at in range(len(joined) - 2)}
 
 
 def _share(first: set[str], second: set[str]) -> float:
-    """Return Dice's coefficient."""
     return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
 
 
 def is_dense(word: str) -> bool:
     """Return whether a text is of a script that needs few letters and no blanks."""
-    return any(first <= char <= last for char in word for first, last in _DENSE)
+    return _UNSPACED.search(word) is not None
+
+
+ALIAS = "embedding"
+# Of one request of the pool (llm/pool.py takes 1024), so that a long text can be left off in between.
+AT_ONCE = 64
+# What the shortest of today's models read of a text is less; nobody should pay for more.
+TEXT_CHARS = 4000
+
+
+class Embedder:
+    """Vectors by the service that the owner chose for them; `name` is "" without one."""
+
+    def __init__(self, settings: Settings, models: Metered, hide: Callable[[str], str]) -> None:
+        self._settings = settings
+        self._models = models
+        self._hide = hide
+
+    @property
+    def name(self) -> str:
+        """Return service/model, which vectors are labelled with; "" where there is none, or it cannot be used now."""
+        try:
+            service = self._service()
+        except OasisError:
+            service = None
+        return "" if service is None else "%s/%s" % (service["identifier"], service["model"])
+
+    @property
+    def is_local(self) -> bool:
+        """Return whether what is compared stays at home; for who has a name."""
+        service = self._service()
+        return service is not None and service["is_local"]
+
+    def _service(self) -> Service | None:
+        if ALIAS not in self._settings.aliases():
+            return None
+        service = self._settings.service(ALIAS)
+        return None if service["vendor"] == OFFLINE else service
+
+    def embed(self, texts: Sequence[str], is_cancelled: IsCancelled = lambda: False) -> list[list[float]] | None:
+        """Return a vector for each text, None where no service is set for it.
+
+        Raises: SettingsError when the service cannot be used, ProviderError when it fails.
+        """
+        found = self.each(texts, is_cancelled)
+        return None if found is None else list(found)
+
+    def each(
+        self, texts: Sequence[str], is_cancelled: IsCancelled = lambda: False,
+        told: Progress = lambda done, total: None,
+    ) -> Iterator[list[float]] | None:  # fmt: skip
+        """Do the same in steps, while the vectors are taken; `told(done, total)` hears how far it is."""
+        service = self._service()
+        return None if service is None else self._steps(service, texts, is_cancelled, told)
+
+    def _steps(
+        self, service: Service, texts: Sequence[str], is_cancelled: IsCancelled, told: Progress
+    ) -> Iterator[list[float]]:
+        for at in range(0, len(texts), AT_ONCE):
+            told(at, len(texts))
+            step = [self._hide(text[:TEXT_CHARS]) or "-" for text in texts[at : at + AT_ONCE]]
+            made = self._models.embed(self._settings.request(service), step, is_cancelled)
+            if len(made) != len(step) or len({len(vector) for vector in made}) > 1:
+                raise ProviderError("%s gave vectors of several lengths" % service["name"], "choose another model")
+            yield from made
+
+
+def embedder(kit: Services) -> Embedder:
+    """Return what makes vectors for the parts of a daemon (parts.py)."""
+    return Embedder(kit.settings, kit.models, lambda text: str(kit.redactor.hide(text, "")))
+
+
+def asked(embedder: Embedder, query: str, is_home: bool, notes: list[str]) -> list[float] | None:
+    """Return the vector of a question, None where it is looked for by words alone, which is noted."""
+    if is_home and not embedder.is_local:
+        notes.append("looked for by words alone: the model for vectors is not at home, and who asks is")
+        return None
+    try:
+        made = embedder.embed([query])
+    except OasisError as error:
+        notes.append("looked for by words alone: %s" % error.message)
+        return None
+    return made[0] if made else None

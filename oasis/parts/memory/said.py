@@ -12,9 +12,11 @@ from __future__ import annotations
 import binascii
 import threading
 
+from oasis.chats.search import SEARCH_BYTES
 from oasis.core import chat_line, jsonl
 from oasis.core.schema import taint_of, text_of
 from oasis.errors import OasisError, UsageError
+from oasis.parts.memory import documents, ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,12 +24,10 @@ if TYPE_CHECKING:
 
     from oasis.api.parts import Services
     from oasis.core.shapes import Message
-    from oasis.parts.memory.ranking import Words
     from oasis.parts.memory.shapes import EndedTurn, SaidFound, SaidRow, SaidText
 
     Key = tuple[str, str]  # chat, message
 
-ALIAS = "embedding"
 LIMIT, MOST = 10, 50
 QUERY_CHARS = 1000
 # So many of each order are looked at before they are fused, and what words need next to vectors: see knowledge.py.
@@ -35,12 +35,6 @@ DEPTH, HALF = 50, 0.5
 # All vectors together: five hundred messages with the usual model. The oldest chats lose theirs first.
 VECTORS_BYTES = 1024 * 1024
 SNIPPET_CHARS, BEFORE_CHARS = 160, 40
-_SAYING = ("user", "assistant")
-
-
-def gather(kit: Services) -> Said:
-    """Return the part of a daemon."""
-    return Said(kit)
 
 
 class Said:
@@ -54,65 +48,55 @@ class Said:
 
     def after(self, turn: EndedTurn) -> None:
         """Make the vector of what the owner said, where a model is set for it that may hear it."""
-        if ALIAS in self._kit.settings.aliases() and turn["said"].strip():
+        if ranking.ALIAS in self._kit.settings.aliases() and turn["said"].strip():
             threading.Thread(target=self._keep, args=(turn,), daemon=True).start()
 
     def _keep(self, turn: EndedTurn) -> None:
-        from oasis.parts.memory.documents import packed
-        from oasis.parts.memory.structured import embedder
-
         try:
-            model = embedder(self._kit)
+            model = ranking.embedder(self._kit)
             if not model.name or (turn["service"]["is_local"] and not model.is_local):
                 return
             made = model.embed([turn["said"]])
             if made:
-                row = binascii.b2a_base64(packed(made)[0], newline=False).decode()
-                self._write(turn["chat"], {"id": turn["message"], "label": model.name, "row": row})
+                row = binascii.b2a_base64(documents.packed(made)[0], newline=False).decode()
+                self._write(turn["chat"], turn["message"], {"id": turn["message"], "label": model.name, "row": row})
         except OasisError as error:
             self._kit.log("message %s has no vector: %s" % (turn["message"], error.message))
 
-    def _write(self, chat: str, line: dict[str, str]) -> None:
-        data = jsonl.line(line)
-        folder = self._kit.chats.vectors
+    def _write(self, chat: str, message: str, line: dict[str, str]) -> None:
+        files, folder = self._kit.files, self._kit.chats.vectors
         with self._writing:
-            if self._message(chat, line["id"]) is None:
+            try:
+                found: Message | None = self._kit.chats.thread_of(message, chat).get(message)
+            except OasisError:
+                found = None
+            if found is None or found["content"] == chat_line.FORGOTTEN:
                 return  # forgotten meanwhile
-            self._kit.files.folder(folder)
+            files.folder(folder)
             if self._kit.free_bytes(folder) < VECTORS_BYTES:
                 return
-            self._kit.files.append(self._kit.chats.vectors_of(chat), data, False)
+            files.append(self._kit.chats.vectors_of(chat), jsonl.line(line), False)
             self._make_room(folder)
 
     def _make_room(self, folder: str) -> None:
-        names = self._kit.files.names(folder)
-        used = sum(self._kit.files.size(folder + "/" + name) for name in names)
-        for name in names:
-            if used <= VECTORS_BYTES:
-                return
-            used -= self._kit.files.size(folder + "/" + name)
-            self._kit.files.remove(folder + "/" + name)
-
-    def _message(self, chat: str, name: str) -> Message | None:
-        try:
-            found: Message | None = self._kit.chats.thread_of(name, chat).get(name)
-        except OasisError:
-            return None
-        return None if found is None or found["content"] == chat_line.FORGOTTEN else found
+        files = self._kit.files
+        sizes = {folder + "/" + name: files.size(folder + "/" + name) for name in files.names(folder)}
+        over = sum(sizes.values()) - VECTORS_BYTES
+        for path, size in sizes.items():
+            if over > 0:
+                over -= size
+                files.remove(path)
 
     def _near(self, vector: list[float], label: str) -> list[Key]:
-        """Return the messages that are nearest, the nearest first."""
-        from oasis.parts.memory.documents import nearness
-
-        near = nearness(vector)
+        near = documents.nearness(vector)
         found: list[tuple[float, Key]] = []
         folder = self._kit.chats.vectors
         for file in self._kit.files.names(folder):
             for raw in (self._kit.files.read(folder + "/" + file) or b"").split(b"\n"):
-                score = _scored(raw, label, near)
-                if score[0] > 0:
-                    found.append((score[0], (file.partition(".")[0], score[1])))
-            found = sorted(found, key=lambda row: -row[0])[:DEPTH]
+                score, message = _scored(raw, label, near)
+                if score > 0:
+                    found.append((score, (file.partition(".")[0], message)))
+            found = ranking.best(found, DEPTH)
         return [key for _, key in found]
 
     # Searching
@@ -123,13 +107,14 @@ class Said:
 
         Raises: UsageError for nothing to look for.
         """
-        from oasis.parts.memory import ranking
-
         query = " ".join(query.split())[:QUERY_CHARS]
         if not query:
             raise UsageError("there is nothing to search for", "a question, or a few words")
         notes: list[str] = []
-        near = self._asked(query, is_home, notes)
+        model = ranking.embedder(self._kit)
+        label = model.name
+        vector = ranking.asked(model, query, is_home, notes) if label else None
+        near = self._near(vector, label) if vector is not None else []
         words = ranking.Words(query)
         texts, has_more, reports = self._look(words, set(near), goes_elsewhere)
         orders = [[key for _, key in words.order(DEPTH, HALF if near else 0.0)], [key for key in near if key in texts]]
@@ -140,27 +125,10 @@ class Said:
             found["note"] = "; ".join(notes)
         return found
 
-    def _asked(self, query: str, is_home: bool, notes: list[str]) -> list[Key]:
-        from oasis.parts.memory.structured import embedder
-
-        model = embedder(self._kit)
-        label = model.name
-        if not label:
-            return []
-        if is_home and not model.is_local:
-            notes.append("looked for by words alone: the model for vectors is not at home, and who asks is")
-            return []
-        try:
-            made = model.embed([query])
-        except OasisError as error:
-            notes.append("looked for by words alone: %s" % error.message)
-            return []
-        return self._near(made[0], label) if made else []
-
-    def _look(self, words: Words, near: set[Key], goes_elsewhere: bool) -> tuple[dict[Key, SaidText], bool, list[str]]:
+    def _look(
+        self, words: ranking.Words, near: set[Key], goes_elsewhere: bool
+    ) -> tuple[dict[Key, SaidText], bool, list[str]]:
         """Give all messages to `words`; return those that may be shown, whether there are more, and reports."""
-        from oasis.chats.search import SEARCH_BYTES
-
         elsewhere = {one["identifier"] for one in self._kit.settings.services() if not one["is_local"]}
         found: dict[Key, SaidText] = {}
         reports: list[str] = []
@@ -172,15 +140,18 @@ class Said:
                     if goes_elsewhere and not _was_said_elsewhere(turn, elsewhere):
                         continue
                     for message in turn:
-                        self._take((chat, message["id"]), message, words, near, found)
+                        if message["role"] in ("user", "assistant") and message["content"] != chat_line.FORGOTTEN:
+                            self._take((chat, message["id"]), message, words, near, found)
             except OasisError as error:
                 reports.append(error.message)
             if room < 0:
                 return found, True, reports
         return found, False, reports
 
-    def _take(self, key: Key, message: Message, words: Words, near: set[Key], found: dict[Key, SaidText]) -> None:
-        text = text_of(message) if message["role"] in _SAYING and message["content"] != chat_line.FORGOTTEN else ""
+    def _take(
+        self, key: Key, message: Message, words: ranking.Words, near: set[Key], found: dict[Key, SaidText]
+    ) -> None:
+        text = text_of(message)
         if not text:
             return
         if key not in near and not words.may_have(text):
@@ -189,23 +160,20 @@ class Said:
         text = str(self._kit.redactor.hide(text, ""))
         words.take(key, text)
         if key in near or words.counts(text):
-            taint = taint_of(message)
             found[key] = {"role": message["role"], "text": text}
-            if taint:
-                found[key]["taint"] = taint
+            if taint_of(message):
+                found[key]["taint"] = taint_of(message)
 
 
-def _row(key: Key, score: float, message: SaidText, words: Words) -> SaidRow:
+gather = Said
+
+
+def _row(key: Key, score: float, message: SaidText, words: ranking.Words) -> SaidRow:
     text = " ".join(message["text"].split())
     at = max(words.place(text) - BEFORE_CHARS, 0)
     snippet = ("…" if at else "") + text[at : at + SNIPPET_CHARS] + ("…" if at + SNIPPET_CHARS < len(text) else "")
-    row: SaidRow = {
-        "chat": key[0],
-        "message": key[1],
-        "role": message["role"],
-        "snippet": snippet,
-        "score": round(score, 4),
-    }
+    row: SaidRow = {"chat": key[0], "message": key[1], "role": message["role"], "snippet": snippet,
+                    "score": round(score, 4)}  # fmt: skip
     if "taint" in message:
         row["taint"] = message["taint"]
     return row

@@ -24,14 +24,15 @@ skill until another is clearly meant: "yes, call it Guests" belongs to the task 
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 import threading
 
-from oasis.config.settings import write
+from oasis.config.settings import OFFLINE, write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.parts.memory import structured
+from oasis.parts.memory.extraction import ANSWER_CHARS, Structured, object_schema, small, value
 from oasis.parts.memory.ranking import is_dense
 
 TYPE_CHECKING = False
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from oasis.core.shapes import Json, Message
     from oasis.parts.memory.shapes import Skill, SkillList, SkillRow, SkillText, Turn
     from oasis.system.files import Files
-    from oasis.tools.shapes import ToolRow
 
     Schema = dict[str, Json]
     Closeness = Callable[[str, list[str], bool], "list[float] | None"]
@@ -54,25 +54,22 @@ OFF = "skills_off"
 CHOICE_S = 20.0
 
 
-def gather(kit: Services) -> Skills:
-    """Return the part of a daemon."""
-    return Skills(kit)
-
-
 class Skills:
     def __init__(self, kit: Services) -> None:
         self._kit = kit
         self._shelf = Shelf(kit.files, kit.root.state_folder + "/skills")
-        self._made: tuple[dict[str, str], Choice] | None = None
-        self._structured: structured.Structured | None = None
+        self._structured = Structured.of(kit)
 
-    def _choice(self) -> tuple[dict[str, str], Choice]:
-        if self._made is None:
-            with open(os.path.dirname(os.path.abspath(__file__)) + "/skills.json", "rb") as handle:
-                words = jsonl.shipped(handle.read())
-            near = self._kit.parts.part("memory").near  # one service for vectors is asked once about one message
-            self._made = words, Choice(near.closeness, self._ask, words["prompt"], self._kit.log)
-        return self._made
+    @functools.cached_property
+    def _words(self) -> dict[str, str]:
+        with open(os.path.dirname(os.path.abspath(__file__)) + "/skills.json", "rb") as handle:
+            words: dict[str, str] = jsonl.shipped(handle.read())
+        return words
+
+    @functools.cached_property
+    def _choice(self) -> Choice:
+        near = self._kit.parts.part("memory").near  # one service for vectors is asked once about one message
+        return Choice(near.closeness, self._ask, self._words["prompt"], self._kit.log)
 
     # What front-ends call
 
@@ -96,9 +93,8 @@ class Skills:
         """
         skill = parse(text, name)
         if self._kit.redactor.text(text) != text:
-            raise UsageError(
-                "the skill %s holds a secret of this router" % name, "leave it out: the owner enters it with /secret"
-            )
+            what = "the skill %s holds a secret of this router" % name
+            raise UsageError(what, "leave it out: the owner enters it with /secret")
         tools = self._tools()
         faults = _faults(skill, tools)
         if faults:
@@ -125,8 +121,12 @@ class Skills:
 
     def _tools(self) -> dict[str, str]:
         """Return why each tool cannot be used, "" if it can."""
-        listed = self._kit.turn_starter().registry.listed()
-        return {tool["name"]: _against(tool) for tool in listed}
+        faults = {}
+        for tool in self._kit.turn_starter().registry.listed():
+            faults[tool["name"]] = "" if tool["enabled"] else "is off"
+            if tool["approval"] == "deny":
+                faults[tool["name"]] = "was denied by the owner"
+        return faults
 
     # What turns call
 
@@ -142,26 +142,23 @@ class Skills:
         skills = [skill for skill in self._shelf.all()[0] if skill["name"] not in off]
         if not skills:
             return
-        words, choice = self._choice()
-        skill, is_new = choice.of(turn, skills)
+        skill, is_new = self._choice.of(turn, skills)
         if skill is None:
             return
         tools = self._tools() if skill["tools"] is not None else {}
-        usable = [name for name in skill["tools"] or [] if not tools.get(name, "-")]
-        if skill["tools"] is not None and len(usable) < len(skill["tools"]) and not skill["is_shipped"]:
-            gone = ", ".join([name for name in skill["tools"] if name not in usable])
-            self._note(
-                turn, "the skill %s is left out: it asks for tools that cannot be used: %s" % (skill["name"], gone)
-            )
+        wanted = skill["tools"] or []
+        usable = [name for name in wanted if not tools.get(name, "-")]
+        if len(usable) < len(wanted) and not skill["is_shipped"]:
+            gone = ", ".join([name for name in wanted if name not in usable])
+            left_out = "the skill %s is left out: it asks for tools that cannot be used: %s" % (skill["name"], gone)
+            self._note(turn, left_out)
             return
-        extras.system.append(words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"])
+        extras.system.append(self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"])
         if skill["tools"] is not None:
             extras.tools = usable if extras.tools is None else [name for name in extras.tools if name in usable]
         extras.service = skill["model"] or extras.service
         if is_new:
-            self._note(
-                turn, "this is done by the skill %s (see: oasis skills show %s)" % (skill["name"], skill["name"])
-            )
+            self._note(turn, "this is done by the skill {0} (see: oasis skills show {0})".format(skill["name"]))
 
     def _note(self, turn: Turn, text: str) -> None:
         if turn["run"]:
@@ -172,31 +169,17 @@ class Skills:
         answering = turn.get("service")
         if answering is None:
             return None
-        service = structured.small(self._kit.settings, {**answering, "vendor": structured.OFFLINE}, ALIASES)
+        service = small(self._kit.settings, {**answering, "vendor": OFFLINE}, ALIASES)
         if service is None:
             return None
-        if self._structured is None:
-            self._structured = structured.Structured.of(self._kit.turn_starter().asking)
-        return self._structured.answer(service, messages, form, self._end(turn))
-
-    def _end(self, turn: Turn) -> Callable[[], bool]:
         until_s, run = self._kit.clock.now_s() + CHOICE_S, self._kit.runs.get(turn["run"])
-        return lambda: bool(run.is_cancelled() or self._kit.clock.now_s() > until_s)
-
-
-def _against(tool: ToolRow) -> str:
-    if tool["approval"] == "deny":
-        return "was denied by the owner"
-    return "" if tool["enabled"] else "is off"
+        is_over = lambda: bool(run.is_cancelled() or self._kit.clock.now_s() > until_s)  # noqa: E731
+        return self._structured.answer(service, messages, form, is_over)
 
 
 def _shown(skill: Skill, is_on: bool, tools: dict[str, str]) -> SkillRow:
-    row: SkillRow = {
-        "name": skill["name"],
-        "description": skill["description"],
-        "is_shipped": skill["is_shipped"],
-        "enabled": is_on,
-    }
+    row: SkillRow = {"name": skill["name"], "description": skill["description"], "is_shipped": skill["is_shipped"],
+                     "enabled": is_on}  # fmt: skip
     if skill["tools"]:
         row["tools"] = skill["tools"]
     if skill["model"]:
@@ -208,7 +191,6 @@ def _shown(skill: Skill, is_on: bool, tools: dict[str, str]) -> SkillRow:
 
 
 def _faults(skill: Skill, tools: dict[str, str]) -> list[str]:
-    """Return why tools that a skill asks for cannot be used."""
     return ["%s %s" % (tool, tools.get(tool, "is no tool")) for tool in skill["tools"] or [] if tools.get(tool, "-")]
 
 
@@ -251,16 +233,13 @@ class Choice:
         elif ranked:
             left = STAYS + 1
         if is_sent:
-            self._remember(turn["chat"], kept, left - 1)
+            with self._lock:
+                self._chats.pop(turn["chat"], None)
+                if kept is not None and left > 1:
+                    self._chats[turn["chat"]] = kept["name"], left - 1
+                while len(self._chats) > CHATS:
+                    del self._chats[next(iter(self._chats))]
         return kept, kept is not None and kept["name"] != before
-
-    def _remember(self, chat: str, skill: Skill | None, left: int) -> None:
-        with self._lock:
-            self._chats.pop(chat, None)
-            if skill is not None and left:
-                self._chats[chat] = skill["name"], left
-            while len(self._chats) > CHATS:
-                del self._chats[next(iter(self._chats))]
 
     def _ranked(self, turn: Turn, skills: list[Skill], is_sent: bool) -> list[tuple[int, Skill]]:
         said, service = turn["said"], turn.get("service")
@@ -281,15 +260,10 @@ class Choice:
         lines = ["%s: %s" % (skill["name"], skill["description"]) for _, skill in ranked]
         messages: list[Message] = [
             {"role": "system", "content": "\n".join([self._prompt, *lines])},
-            {"role": "user", "content": turn["said"][: structured.ANSWER_CHARS // 8]},
+            {"role": "user", "content": turn["said"][: ANSWER_CHARS // 8]},
         ]
         names = [skill["name"] for _, skill in ranked]
-        form: Schema = {
-            "type": "object",
-            "properties": {"skill": {"type": "string", "enum": [*names, NONE]}},
-            "required": ["skill"],
-            "additionalProperties": False,
-        }
+        form = object_schema({"skill": {"type": "string", "enum": [*names, NONE]}})
         try:
             answer = self._ask(turn, messages, form)
         except OasisError as error:
@@ -297,16 +271,15 @@ class Choice:
             return clear
         if answer is None:
             return clear
-        value = structured.value(answer, "{", "}")
-        name = value.get("skill") if isinstance(value, dict) else None
+        found = value(answer, "{", "}")
+        name = found.get("skill") if isinstance(found, dict) else None
         return next((skill for _, skill in ranked if skill["name"] == name), None if name == NONE else clear)
 
 
 def score(said: str, skill: Skill) -> int:
     """Return how much of a skill's words is in a message; its name counts as a phrase."""
     text = " ".join(said.casefold().split())
-    padded = " %s " % "".join([char if char.isalnum() or char == "-" else " " for char in text])
-    padded = " %s " % " ".join(padded.split())
+    padded = " %s " % " ".join("".join([char if char.isalnum() or char == "-" else " " for char in text]).split())
     found = 0
     for word in [skill["name"], skill["name"].replace("-", " "), *skill["words"]]:
         plain = word.casefold()
@@ -316,6 +289,8 @@ def score(said: str, skill: Skill) -> int:
             found += CLEAR if " " in plain or "-" in plain or len(plain) >= _LONG_CHARS else MAYBE
     return found
 
+
+gather = Skills
 
 SKILLS = 32  # of the owner's own; a model that chooses among more chooses wrongly
 _SHIPPED = os.path.dirname(os.path.abspath(__file__)) + "/shipped_skills"
@@ -344,9 +319,9 @@ class Shelf:
                     if file == name or file.startswith("."):
                         continue  # what an editor or a power cut left
                     count += is_own
-                    found = (
-                        self._one(folder + "/" + file, name) if count <= SKILLS else "there are more than %d" % SKILLS
-                    )
+                    found: Skill | str = "there are more than %d" % SKILLS
+                    if count <= SKILLS:
+                        found = self._one(folder + "/" + file, name)
                     if isinstance(found, str):
                         notes.append("%s is left out: %s" % (ascii(file)[1:-1][:80], found))
                     else:
@@ -376,10 +351,10 @@ class Shelf:
 
     def get(self, name: str) -> Skill:
         """Return a skill. Raises: UsageError when there is none of that name."""
-        for found in self.all()[0]:
-            if found["name"] == name:
-                return found
-        raise UsageError("there is no skill %r" % name[:80], "list them: oasis skills")
+        found = next((skill for skill in self.all()[0] if skill["name"] == name), None)
+        if found is None:
+            raise UsageError("there is no skill %r" % name[:80], "list them: oasis skills")
+        return found
 
     def text(self, name: str) -> str:
         """Return the file of a skill as it is. Raises: as get."""
@@ -395,9 +370,8 @@ class Shelf:
             file = skill["name"] + _END
             there = [name for name in self._files.names(self._folder) if name.endswith(_END)]
             if file not in there and len(there) >= SKILLS:
-                raise StoreError(
-                    "there are %d skills of your own already" % SKILLS, "delete one: oasis skills delete NAME"
-                )
+                what = "there are %d skills of your own already" % SKILLS
+                raise StoreError(what, "delete one: oasis skills delete NAME")
             self._files.folder(self._folder)
             self._files.replace("%s/%s" % (self._folder, file), text.encode("utf-8"))
 
@@ -436,29 +410,6 @@ def parse(data: bytes | str, name: str) -> Skill:
 
     Raises: UsageError naming what is wrong.
     """
-    text = _text(data)
-    head, body = _parts(text, name)
-    if head.get("name", name) != name or not is_name(name):
-        raise UsageError("the skill %r calls itself %r" % (name[:NAME_CHARS], head.get("name", "")[:NAME_CHARS]), _HINT)
-    if not head.get("description") or not body:
-        raise UsageError(
-            "the skill %s has no %s" % (name, "instructions" if head.get("description") else "description"), _HINT
-        )
-    tools = _listed(head, "tools", name, TOOLS, NAME_CHARS * 2) if "tools" in head else None
-    for word, allowed in [*[(tool, _TOOL) for tool in tools or []], (head.get("model", ""), _MODEL)]:
-        if word.strip(allowed):
-            raise UsageError("the skill %s has a head with %r in it" % (name, word[:LINE_CHARS]), _HINT)
-    return {
-        "name": name,
-        "description": head["description"],
-        "words": _listed(head, "words", name, WORDS, WORD_CHARS),
-        "tools": tools,
-        "model": head.get("model", ""),
-        "text": body,
-    }
-
-
-def _text(data: bytes | str) -> str:
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if len(raw) > SKILL_BYTES:
         raise UsageError("a skill has at most %d bytes, this one %d" % (SKILL_BYTES, len(raw)), "say it in fewer words")
@@ -468,7 +419,19 @@ def _text(data: bytes | str) -> str:
         raise UsageError("a skill is a text in UTF-8")
     if clean.text(text) != text:
         raise UsageError("a skill has characters in it that nobody sees", "type it anew, or save it as plain text")
-    return text
+    head, body = _parts(text, name)
+    if head.get("name", name) != name or not is_name(name):
+        raise UsageError("the skill %r calls itself %r" % (name[:NAME_CHARS], head.get("name", "")[:NAME_CHARS]), _HINT)
+    if not head.get("description") or not body:
+        missing = "instructions" if head.get("description") else "description"
+        raise UsageError("the skill %s has no %s" % (name, missing), _HINT)
+    tools = _listed(head, "tools", name, TOOLS, NAME_CHARS * 2) if "tools" in head else None
+    for word, allowed in [*[(tool, _TOOL) for tool in tools or []], (head.get("model", ""), _MODEL)]:
+        if word.strip(allowed):
+            raise UsageError("the skill %s has a head with %r in it" % (name, word[:LINE_CHARS]), _HINT)
+    words = _listed(head, "words", name, WORDS, WORD_CHARS)
+    return {"name": name, "description": head["description"], "words": words, "tools": tools,
+            "model": head.get("model", ""), "text": body}  # fmt: skip
 
 
 def _parts(text: str, name: str) -> tuple[dict[str, str], str]:
@@ -487,17 +450,14 @@ def _parts(text: str, name: str) -> tuple[dict[str, str], str]:
                              "it has: " + ", ".join(_KEYS))  # fmt: skip
         head[key] = value.strip()
     if len(head.get("description", "")) > LINE_CHARS or len(head.get("model", "")) > LINE_CHARS:
-        raise UsageError(
-            "a line in the head of the skill %s is too long" % name[:NAME_CHARS], "at most %d" % LINE_CHARS
-        )
+        what = "a line in the head of the skill %s is too long" % name[:NAME_CHARS]
+        raise UsageError(what, "at most %d" % LINE_CHARS)
     return head, "\n".join(lines[ends[1] + 1 :]).strip()
 
 
 def _listed(head: dict[str, str], key: str, name: str, most: int, most_chars: int) -> list[str]:
     found = [word.strip() for word in head.get(key, "").split(",") if word.strip()]
     if len(found) > most or any(len(word) > most_chars for word in found):
-        raise UsageError(
-            "the skill %s has too many %s, or too long ones" % (name, key),
-            "at most %d of %d characters" % (most, most_chars),
-        )
+        what = "the skill %s has too many %s, or too long ones" % (name, key)
+        raise UsageError(what, "at most %d of %d characters" % (most, most_chars))
     return found

@@ -338,7 +338,6 @@ class JobRun(Principal):
         return ask
 
     def _told(self, teller: Service, asker: Asker, results: str, taint: list[str], on_event: OnEvent) -> bool:
-        """Have a model word the results; return whether it said anything."""
         said: list[str] = []
 
         def hear(event: Answered) -> None:
@@ -519,10 +518,11 @@ class Runner:
             taint += event["taint"]
         if rehearses:
             system.append(words["rehearsal"])
-        teller, instruction = None, ""
-        if job.get("calls") and job.get("synthesis") and not rehearses:
+        instruction = ""
+        teller = self._teller(job) if job.get("calls") and not rehearses else None
+        if teller is not None:
             now = self._jobs.zone(job).shown(self.kit.clock.unix_s())
-            teller, instruction = self._teller(job), words["synthesis"] % (now, job["wish"], job["synthesis"])
+            instruction = words["synthesis"] % (now, job["wish"], job["synthesis"])
         return JobRun(self, job, "\n".join(system), taint, teller, instruction=instruction, rehearses=rehearses)
 
     def _teller(self, job: Job) -> Service | None:
@@ -531,6 +531,8 @@ class Runner:
         It is the one that the job names, else the smallest that is no farther away than the usual one.
         """
         settings, wanted = self.kit.settings, job.get("service", "")
+        if not job.get("synthesis"):
+            return None
         try:
             found = usual = settings.service(wanted)
             name = next((name for name in _SMALL if name in settings.aliases()), "")
@@ -631,7 +633,6 @@ def _now(package: str, read: Read) -> str:
 
 
 def _sum(package: str, data: bytes) -> str:
-    """Return the sum of what a package says, however it is written down."""
     sections = [
         [one.type, "" if one.anonymous else one.name, sorted([name, value] for name, value in one.options.items())]
         for one in model.parse(data, package).sections

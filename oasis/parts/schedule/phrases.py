@@ -261,12 +261,6 @@ class Phrase:
             self.notes.append("%d is taken as %02d:00 in the morning, not as %d:00" % (hour, hour, hour + 12))
         return (hour * 60 + (minute if not fact.get("back") else -minute)) % 1440
 
-    def _recurring(self) -> list[int]:
-        found = self._clocks()
-        if not found:
-            self.notes.append("no time of day was said: it is 00:00, when the day begins")
-        return found or [0]
-
     def _once_at(self) -> int:
         found = self._clocks()
         if len(found) != 1:
@@ -275,6 +269,19 @@ class Phrase:
         return found[0]
 
     # What comes again and again
+
+    def _again(self, word: str, days: str) -> str:
+        """Return the form of certain days: one time of day with its word, else cron's fields with these days."""
+        clocks = self._clocks()
+        if not clocks:
+            self.notes.append("no time of day was said: it is 00:00, when the day begins")
+            clocks = [0]
+        if word and len(clocks) == 1:
+            return "%s %s" % (shown(clocks[0]), word)
+        minutes = {clock % 60 for clock in clocks}
+        if len(minutes) != 1:
+            raise UsageError("says times of different minutes", "make one order for each of them")
+        return "%d %s %s" % (minutes.pop(), ",".join("%d" % (clock // 60) for clock in clocks), days)
 
     def _each(self) -> str:
         """Read "every …": a day, a week, a month, a year, or so many hours or minutes."""
@@ -300,8 +307,7 @@ class Phrase:
         if unit != "day":
             example = {"week": "every Monday", "month": "on the first of every month", "year": "every 24 December"}
             raise UsageError("does not say on which day of the %s" % unit, "like '%s at 7:00'" % example[unit])
-        clocks = self._recurring()
-        return shown(clocks[0]) + " daily" if len(clocks) == 1 else _cron(clocks, "* * *")
+        return self._again("daily", "* * *")
 
     def _interval(self, minutes: int) -> str:
         if self._of("clock") or minutes < 1 or (60 % minutes if minutes < 60 else minutes % 60 or 1440 % minutes):
@@ -337,30 +343,26 @@ class Phrase:
         days = ",".join(_day_names(self._weekdays()))
         if any(fact.get("which") for fact in self._of("days")):
             raise UsageError("says every week and one week", _ONE_OF_THEM)
-        clocks = self._recurring()
-        if len(clocks) > 1:
-            return _cron(clocks, "* * " + days)
-        return "%s %s(%s)" % (shown(clocks[0]), "custom" if "," in days else "weekly", days)
+        return self._again("%s(%s)" % ("custom" if "," in days else "weekly", days), "* * " + days)
 
     def _monthly(self) -> str:
         numbers = sorted({fact[name] for fact in self._of("mday") for name in ("d", "e") if name in fact})
         for number in numbers:
             if not 1 <= number <= 31:
                 raise UsageError("there is no day %d of a month" % number, "1 to 31; 31 is the last day of each month")
-        clocks = self._recurring()
-        if len(numbers) == 1 and len(clocks) == 1:
-            return "%s monthly(%d)" % (shown(clocks[0]), numbers[0])
-        if numbers[-1] > 28:
+        word = "monthly(%d)" % numbers[0] if len(numbers) == 1 else ""
+        form = self._again(word, "%s * *" % ",".join(map(str, numbers)))
+        if numbers[-1] > 28 and "monthly" not in form:
             what = "cannot be kept in one order: not every month has a day %d" % numbers[-1]
             raise UsageError(what, "make one order for each")
-        return _cron(clocks, "%s * *" % ",".join(map(str, numbers)))
+        return form
 
     def _yearly(self) -> str:
         date = self._one("date")
         if "y" in date:
             raise UsageError("says every year and one year", _ONE_OF_THEM)
         month, day = _month_of(date)
-        return _cron(self._recurring(), "%d %s *" % (day, MONTHS[month - 1]))
+        return self._again("", "%d %s *" % (day, MONTHS[month - 1]))
 
     # What comes once
 
@@ -447,7 +449,6 @@ class Phrase:
         return _date(_number_of(self._year + months // 12, months % 12 + 1, self._day), minutes)
 
     def _next(self) -> str:
-        """Read "once at 7"."""
         return shown(self._once_at()) + " once"
 
 
@@ -473,7 +474,6 @@ def _ambiguous(number: int, other: int, minutes: int) -> UsageError:
 
 
 def _in_half(hour: int, half: str) -> int:
-    """Return the hour of a clock that was said with am or pm."""
     is_afternoon = half.startswith("p")
     if is_afternoon and hour >= 12:
         return hour
@@ -483,7 +483,6 @@ def _in_half(hour: int, half: str) -> int:
 
 
 def _in_part(hour: int, part: str) -> int:
-    """Return the hour of a clock that was said with a part of the day."""
     _, least, most = PARTS[part]
     for one in (hour, hour + 12) if hour <= 12 else (hour,):
         if least <= one <= most:
@@ -498,7 +497,6 @@ def _day_names(days: set[int]) -> list[str]:
 
 
 def _month_of(date: Fact) -> tuple[int, int]:
-    """Return month and day of a date as it was said."""
     if "a" in date:
         month, day = date["a"], date["b"]
         if date.get("order") == "dm" or month > 12:
@@ -525,10 +523,3 @@ def _number_of(year: int, month: int, day: int) -> int:
 def _date(number: int, minutes: int) -> str:
     found = time.gmtime(number * DAY_S)
     return "%04d-%02d-%02d %s" % (found.tm_year, found.tm_mon, found.tm_mday, shown(minutes))
-
-
-def _cron(clocks: list[int], days: str) -> str:
-    minutes = {clock % 60 for clock in clocks}
-    if len(minutes) != 1:
-        raise UsageError("says times of different minutes", "make one order for each of them")
-    return "%d %s %s" % (minutes.pop(), ",".join("%d" % (clock // 60) for clock in clocks), days)

@@ -193,7 +193,6 @@ class Schedule:
     # Jobs
 
     def _form(self, words: str, timezone: str) -> tuple[str, list[str]]:
-        """Return a time as jobs keep it, and what was assumed."""
         return phrases.form(words, self._kit.clock.unix_s(), self._zones.named(timezone) or self._zones.router())
 
     def _changed(self, job: Job, assumed: list[str]) -> JobView:
@@ -300,10 +299,7 @@ gather = Schedule
 
 
 def _tool_shown(job: JobView) -> shapes.ToolJob:
-    found: shapes.ToolJob = {}
-    for key in _TOOL_SHOWN:
-        if key in job:
-            found[key] = job[key]
+    found: shapes.ToolJob = {key: job[key] for key in _TOOL_SHOWN if key in job}  # type: ignore[assignment]
     if "plan" in job:
         found["plan"] = job["plan"]["words"]
     return found

@@ -125,7 +125,6 @@ def checked(text: str, now_s: int, zone: Zone) -> Trigger:
 
 
 def _on_a_date(date: str, rest: str, text: str) -> Trigger:
-    """Read an ISO date and a time of day."""
     clock, _, word = rest.partition(" ")
     numbers = [int(part) if part.isdigit() else 0 for part in date.split("-")]
     if len(date) != 10 or len(numbers) != 3 or word.strip() not in ("", "once") or not clock:
@@ -157,7 +156,6 @@ def _repeated(minutes: int, words: str, text: str) -> Trigger:
 
 
 def _weekday(word: str) -> int:
-    """Return the number of a day of the week, Monday 0."""
     for number, names in enumerate(_WEEKDAYS):
         if word in names:
             return number

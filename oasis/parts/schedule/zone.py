@@ -86,7 +86,6 @@ class Zone:
         return "%04d-%02d-%02d %02d:%02d" % self.local(unix_s)[:5]
 
     def _changes(self, year: int) -> list[Change]:
-        """Return the changes of a year and its neighbours, in order."""
         if not self._has_summer:
             return []
         if year not in self._years:

@@ -4,8 +4,7 @@ import random
 
 from oasis.core.ids import Xid
 from oasis.errors import ProviderError
-from oasis.parts.memory.documents import Documents, Vectors
-from oasis.parts.memory.knowledge import Library
+from oasis.parts.memory.documents import Library, Vectors
 from tests.change.kit import FailingFiles
 
 IDS = Xid(lambda: 1_790_000_000, random.Random(1).randbytes)
@@ -63,10 +62,11 @@ class Shelf:
         self.files = files or Swift()
         self.folder = str(folder) + "/documents"
         self.limit, self.free = limit, free
-        self.documents = Documents(self.files, self.folder, lambda: self.limit, lambda where: self.free)
-        self.vectors = Vectors(self.files, self.folder)
         self.embedder = Meanings("")
-        self.library = Library(self.documents, self.vectors, lambda: self.embedder, IDS.next, lambda: 1_790_000_000)
+        self.library = Library(
+            Vectors(self.files, self.folder), lambda: self.limit, lambda where: self.free, lambda: self.embedder,
+            IDS.next, lambda: 1_790_000_000,
+        )  # fmt: skip
 
     def add(self, title, *chunks, **more):
         return self.library.add({"title": title, "kind": "text", "source": "test", "chars": 1, **more}, list(chunks))
@@ -75,3 +75,7 @@ class Shelf:
         found = self.library.search(query, limit, mode)
         names = [source["title"] for source in found["sources"]]
         return [names[passage["source"] - 1] for passage in found["passages"]]
+
+    def texts(self, name):
+        """Return the texts of a document's chunks, in their order."""
+        return [text for _, text in sorted(self.library.texts(name).items())]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from oasis.parts.memory.ingest import chunks
+from oasis.parts.memory.knowledge import chunks
 
 
 def words(count, start=0):

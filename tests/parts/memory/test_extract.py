@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from oasis.errors import UsageError
-from oasis.parts.memory import ingest as extract
-from oasis.parts.memory.ingest import CHARS, Ingest
+from oasis.parts.memory import knowledge as extract
+from oasis.parts.memory.knowledge import CHARS, Ingest
 
 
 def packed():

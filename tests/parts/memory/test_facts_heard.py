@@ -6,9 +6,19 @@ import os
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.parts.memory.extraction import FACT_CHARS, FACTS, Secrets, Words, _is_from, asked, read
+from oasis.parts.memory.extraction import (
+    FACT_CHARS,
+    FACTS,
+    Secrets,
+    Structured,
+    Words,
+    _is_from,
+    asked,
+    read,
+    small,
+    value,
+)
 from oasis.parts.memory.ranking import KEPT, SAME, Near, likeness, touches, words
-from oasis.parts.memory.structured import Structured, small, value
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = Words()

@@ -187,7 +187,7 @@ def test_what_is_written_is_there_for_the_next_daemon_and_private(tmp_path):
     kept = Shelf(tmp_path).add("A", "some words", "more words")
     shelf = Shelf(tmp_path)
     assert shelf.library.all() == [{**kept, "vectors": "none"}]
-    assert shelf.library.get(kept["id"])["text"] == ["some words", "more words"]
+    assert shelf.texts(kept["id"]) == ["some words", "more words"]
     for name in os.listdir(shelf.folder):
         assert os.stat(os.path.join(shelf.folder, name)).st_mode & 0o777 == 0o600
 
@@ -364,7 +364,7 @@ def check(folder, work, is_done=False):
     after = {"add": ["One", "Two", "New"], "embed": ["One", "Two"], "delete": ["Two"]}[work]
     assert titles in ([after] if is_done else [["One", "Two"], after])
     for one in shelf.library.all():
-        assert len(shelf.library.get(one["id"])["text"]) == one["chunks"]
+        assert len(shelf.texts(one["id"])) == one["chunks"]
         assert one["vectors"] in (["current"] if is_done and work == "embed" else ["none", "current"])
     embed(shelf)
     shelf.add("Last", "the last words")
@@ -397,4 +397,4 @@ def test_a_damaged_chunk_is_passed_over_and_the_others_keep_their_numbers(tmp_pa
     shelf.embedder = Meanings()
     assert embed(shelf) == 3
     assert [one["text"] for one in shelf.library.search("internet")["passages"]] == ["third uplink"]
-    assert sorted(shelf.library.get(kept["id"])["text"]) == ["first wlan", "third uplink"]
+    assert sorted(shelf.texts(kept["id"])) == ["first wlan", "third uplink"]

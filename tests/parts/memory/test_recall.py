@@ -52,8 +52,8 @@ def test_a_byte_a_number_finds_what_whole_numbers_find(tmp_path, model):
     _, questions = labelled()
     texts = list(names)
     whole = model.embed([f"{document['title']}\n{text}" for document in shelf.library.all()
-                         for text in shelf.library.get(document["id"])["text"]])  # fmt: skip
-    rows = [text for document in shelf.library.all() for text in shelf.library.get(document["id"])["text"]]
+                         for text in shelf.texts(document["id"])])  # fmt: skip
+    rows = [text for document in shelf.library.all() for text in shelf.texts(document["id"])]
     assert sorted(rows) == sorted(texts)
     agreed = 0
     for question, vector in zip(questions, model.embed([question for question, _ in questions]), strict=True):
