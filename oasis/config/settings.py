@@ -11,7 +11,7 @@ import os
 from oasis import providers
 from oasis.core import addresses, jsonl
 from oasis.errors import SchemaError, SettingsError
-from oasis.system.files import Known
+from oasis.system.files import KnownFiles
 from oasis.uci import model
 
 if False:  # annotations only
@@ -64,9 +64,9 @@ class Settings:
     def __init__(self, root: Root, files: Files, environment: MutableMapping[str, str] | None = None) -> None:
         self._root = root
         self._files = files
-        self._config = Known(files, root.confdir + "/" + PACKAGE)
+        self._known = KnownFiles(files, most_bytes=1 << 20)
+        self._config_path = root.confdir + "/" + PACKAGE
         self._key_path = root.state_folder + "/keys.json"
-        self._key_file = Known(files, self._key_path)
         self._layers = None if environment is None else found(files, root.folder, environment)
 
     def main(self) -> dict[str, str]:
@@ -82,7 +82,7 @@ class Settings:
         return [*(self._layers.sections if self._layers else []), *self.uci_sections()]
 
     def uci_sections(self) -> list[model.Section]:
-        data = self._config.read()
+        data = self._known.read(self._config_path)
         return list(model.parse(data, PACKAGE).sections) if data else []
 
     def layer_of(self, section: model.Section) -> str:
@@ -210,7 +210,7 @@ class Settings:
 
     def _all_keys(self) -> dict[str, str]:
         """Return the keys by service: those of the key file, and where it has none those of the environment."""
-        keys = self._keys(self._key_file.read())
+        keys = self._keys(self._known.read(self._key_path))
         if not self._layers or not self._layers.keys:
             return keys
         known = providers.profiles()

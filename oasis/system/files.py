@@ -248,52 +248,37 @@ class Files:
             return  # another error is being reported
 
 
-class Known:
-    """The bytes of one file that is asked for again and again, read only when it may be another one.
+class KnownFiles:
+    """Files that are asked for again and again, each read only when it may be another one; the newest few are kept.
 
     Two versions written within one tick of the file system's clock look the same from outside, so what was changed
     just now is read each time until SETTLED_NS have passed. A change or a decision that must not be wrong reads the
     file itself.
     """
 
-    def __init__(self, files: Files, path: str, now_ns: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, files: Files, now_ns: Callable[[], int] = time.time_ns, most_bytes: int = _KNOWN_BYTES) -> None:
         self._files = files
-        self._path = path
         self._now_ns = now_ns
-        self._seen: tuple[tuple[int, ...], bytes | None] | None = None
-
-    def read(self) -> bytes | None:
-        """Return the bytes of the file, or None when there is none; the same object while it is the same file."""
-        version = self._files.version(self._path)  # before the bytes: a write in between makes the next look differ
-        seen = self._seen
-        if seen is not None and seen[0] == version:
-            return seen[1]
-        data = self._files.read(self._path) if version else None
-        is_settled = not version or self._now_ns() - version[0] >= SETTLED_NS
-        if version and (not data or version[2] != len(data)):
-            is_settled = False  # it may be a file of the kernel's, which changes without a write
-        self._seen = (version, data) if is_settled else None
-        return data
-
-
-class KnownFiles:
-    """Files for looking at, each read only when it may be another one; see Known. The newest few are remembered."""
-
-    def __init__(self, files: Files) -> None:
-        self._files = files
-        self._known: dict[str, Known] = {}
+        self._most_bytes = most_bytes
+        self._seen: dict[str, tuple[tuple[int, ...], bytes | None]] = {}
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a file, or None when there is none.
+        """Return the bytes of a file, or None when there is none; the same object while it is the same file.
 
         Raises: StoreError as Files.read.
         """
-        known = self._known.pop(path, None) or Known(self._files, path)
-        data = known.read()
-        if data is None or len(data) <= _KNOWN_BYTES:
-            self._known[path] = known
-        for old in list(self._known)[:-_KNOWN_FILES]:
-            self._known.pop(old, None)
+        version = self._files.version(path)  # before the bytes: a write in between makes the next look differ
+        seen, data = self._seen.pop(path, ((), None))
+        is_settled = seen == version
+        if not version or not is_settled:
+            data = self._files.read(path) if version else None
+            # What has another size may be a file of the kernel's, which changes without a write.
+            is_whole = bool(data) and version[2:3] == (len(data or b""),)
+            is_settled = not version or (is_whole and self._now_ns() - version[0] >= SETTLED_NS)
+        if is_settled and len(data or b"") <= self._most_bytes:
+            self._seen[path] = (version, data)
+        for old in list(self._seen)[:-_KNOWN_FILES]:
+            self._seen.pop(old, None)
         return data
 
 

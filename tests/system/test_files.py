@@ -10,7 +10,7 @@ import pytest
 from oasis.core import jsonl
 from oasis.core.store import Store
 from oasis.errors import OasisError, StoreError
-from oasis.system.files import SETTLED_NS, Files, Known, KnownFiles
+from oasis.system.files import SETTLED_NS, Files, KnownFiles
 
 CHAT = "9m4e2mr0ui3e8a215n4g"
 
@@ -332,41 +332,41 @@ def later():
 
 def test_a_file_that_stays_the_same_is_read_once(path):
     files = Reads()
-    known = Known(files, str(path), later)
-    assert [known.read(), known.read()] == [b"old", b"old"] and files.count == 1
+    known = KnownFiles(files, later)
+    assert [known.read(str(path)), known.read(str(path))] == [b"old", b"old"] and files.count == 1
 
 
 @pytest.mark.parametrize("now_ns", [time.time_ns, lambda: 0])
 def test_a_file_that_was_changed_just_now_or_in_the_future_is_read_each_time(path, now_ns):
     files = Reads()
-    known = Known(files, str(path), now_ns)
-    assert [known.read(), known.read()] == [b"old", b"old"] and files.count == 2
+    known = KnownFiles(files, now_ns)
+    assert [known.read(str(path)), known.read(str(path))] == [b"old", b"old"] and files.count == 2
 
 
 def test_another_text_is_seen_at_once(path):
-    known = Known(Files(), str(path), later)
-    assert known.read() == b"old"
+    known = KnownFiles(Files(), later)
+    assert known.read(str(path)) == b"old"
     path.write_bytes(b"newer")
-    assert known.read() == b"newer"
+    assert known.read(str(path)) == b"newer"
 
 
 def test_another_file_of_the_same_size_and_time_is_seen(path, tmp_path):
-    known = Known(Files(), str(path), later)
-    assert known.read() == b"old"
+    known = KnownFiles(Files(), later)
+    assert known.read(str(path)) == b"old"
     before = os.stat(path)
     (tmp_path / "other").write_bytes(b"new")
     os.utime(tmp_path / "other", ns=(before.st_atime_ns, before.st_mtime_ns))
     os.rename(tmp_path / "other", path)
-    assert known.read() == b"new"
+    assert known.read(str(path)) == b"new"
 
 
 def test_a_file_that_goes_and_comes_is_seen(path):
-    known = Known(Files(), str(path), later)
-    assert known.read() == b"old"
+    known = KnownFiles(Files(), later)
+    assert known.read(str(path)) == b"old"
     os.remove(path)
-    assert known.read() is None
+    assert known.read(str(path)) is None
     path.write_bytes(b"new")
-    assert known.read() == b"new"
+    assert known.read(str(path)) == b"new"
 
 
 class Counting(Files):
@@ -400,5 +400,5 @@ def test_only_the_newest_small_files_are_remembered(tmp_path):
     for number in range(40):
         (tmp_path / str(number)).write_bytes(b"x" * (10 if number % 2 else 100_000))
         known.read(str(tmp_path / str(number)))
-    assert len(known._known) <= 16
-    assert all(len(one.read() or b"") == 10 for one in known._known.values())
+    assert len(known._seen) <= 16
+    assert all(len(data or b"") == 10 for _, data in known._seen.values())
