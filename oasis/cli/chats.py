@@ -44,11 +44,8 @@ def show_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print a thread: the newest one of a chat, or the one that a message or bookmark ends."""
     chat, head = place(call, arguments["CHAT"])
     thread = load_thread(call, chat, head, number(arguments["--last"], "--last"))
-    if screen.is_json:
-        screen.json(thread)
-    else:
-        screen.line(clean.line(f"{thread['title'] or UNTITLED} ({thread['id']})"), "bold")
-        show_thread(thread, screen)
+    screen.card([(clean.line(f"{thread['title'] or UNTITLED} ({thread['id']})"), "bold")])
+    show_thread(thread, screen)
     return OK
 
 
@@ -106,6 +103,9 @@ def _has_more(page: Thread) -> bool:
 
 def show_thread(thread: Thread, screen: Screen) -> None:
     """Print a thread, its branches and bookmarks named where they are."""
+    if screen.is_json:
+        screen.json(thread)
+        return
     if thread["more"]:
         screen.line(f"({thread['earlier'] or 'some'} more before)", "dim")
     marks: dict[str, list[str]] = {}
@@ -291,8 +291,7 @@ def draw_tree(call: Call, chat: str, here: str, screen: Screen) -> int:
     screen.result(tree, lines)
     if tree.get("more"):
         screen.notice("these are the newest turns; older ones are left out")
-    if not tree["nodes"] and not screen.is_json:
-        screen.line("nothing was said yet")
+    screen.card([] if tree["nodes"] else ["nothing was said yet"])
     return OK
 
 

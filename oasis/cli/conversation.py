@@ -83,11 +83,7 @@ class Conversation:
         return self.here or end_of(self.call, self.chat)
 
     def print(self, last: int = 0) -> None:
-        thread = load_thread(self.call, self.chat, self.here, last)
-        if self.screen.is_json:
-            self.screen.json(thread)
-        else:
-            show_thread(thread, self.screen)
+        show_thread(load_thread(self.call, self.chat, self.here, last), self.screen)
 
     def take(self, line: str) -> int:
         """Do what a line says when it is a command, or else say it to the router; return its exit status.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.cli import chats as branches
+from oasis.cli import chats
 
 WIDE = 60
 
@@ -22,7 +22,7 @@ def tree(*nodes, head=""):
 
 
 def drawn(found, here="", width=WIDE, is_unicode=True):
-    return [line for line, _ in branches.tree_lines(found, here, width, is_unicode)]
+    return [line for line, _ in chats.tree_lines(found, here, width, is_unicode)]
 
 
 TREES = {
@@ -83,7 +83,7 @@ def test_exchange_that_one_looks_from_is_marked_and_gives_the_way():
     given = tree(("a: 1", {}), ("b<a: 2", {"heads": ["mine"]}), "c<a: 3", head="C")
     for here in ("mine", "b", "B"):
         assert drawn(given, here) == ["A  ○ 1", "C  ├─○ 3", "B  ● 2  [mine]  (here)"]
-    marked = [is_here for _, is_here in branches.tree_lines(given, "mine")]
+    marked = [is_here for _, is_here in chats.tree_lines(given, "mine")]
     assert marked == [False, False, True]
 
 
@@ -107,7 +107,7 @@ def test_no_line_is_wider_than_the_terminal_and_none_is_without_its_words(width,
         )
     lines = drawn(tree(*nodes, head="N1"), width=width)
     assert len(lines) == len(nodes)
-    assert max(branches.cells(line) for line in lines) <= width
+    assert max(chats.cells(line) for line in lines) <= width
     if words:
         assert all(words[:4] in line for line in lines)
 
