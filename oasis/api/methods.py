@@ -377,7 +377,7 @@ def _offer(service: Service, has_key: bool) -> dict[str, object]:
 
 
 def bug_fault(bug: Exception) -> OasisError:
-    """Log where a method broke; return what its caller is told of that."""
+    """Log where a method broke; return the error that its caller gets."""
     import traceback
 
     traceback.print_exc(file=sys.stderr)
