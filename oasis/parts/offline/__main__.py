@@ -6,6 +6,7 @@ without a request end it. The end of stdin ends it, too.
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import sys
@@ -21,44 +22,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.parts.offline.shapes import Device, Interface, Line, Mapping, Section
+    from oasis.parts.offline.shapes import Line, Mapping
 
 _READ_BYTES = 65536
-
-
-class Asked:
-    """The facts of one request, each asked for once."""
-
-    def __init__(self, pipes: Pipes) -> None:
-        self._pipes = pipes
-        self._known: dict[tuple[str, ...], Any] = {}
-
-    def _ask(self, name: str, *arguments: str) -> Any:
-        key = (name, *arguments)
-        if key not in self._known:
-            self._pipes.write({"ask": name, "arguments": list(arguments)})
-            self._known[key] = self._pipes.read(None)["answer"]
-        return self._known[key]
-
-    def config(self, package: str) -> dict[str, Section]:
-        sections: dict[str, Section] = self._ask("config", package)
-        return sections
-
-    def devices(self) -> list[Device]:
-        devices: list[Device] = self._ask("devices")
-        return devices
-
-    def interfaces(self) -> list[Interface]:
-        interfaces: list[Interface] = self._ask("interfaces")
-        return interfaces
-
-    def services(self) -> dict[str, object]:
-        services: dict[str, object] = self._ask("services")
-        return services
-
-    def ending(self) -> list[str]:
-        places: list[str] = self._ask("ending")
-        return places
 
 
 class Pipes:
@@ -86,6 +52,27 @@ class Pipes:
         view = memoryview(jsonl.line(value))
         while len(view):
             view = view[os.write(1, view) :]
+
+
+class Asked:
+    """The facts of one request, each asked for once."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self._pipes = pipes
+        self._known: dict[tuple[str, ...], Any] = {}
+
+    def _ask(self, name: str, *arguments: str) -> Any:
+        key = (name, *arguments)
+        if key not in self._known:
+            self._pipes.write({"ask": name, "arguments": list(arguments)})
+            self._known[key] = self._pipes.read(None)["answer"]
+        return self._known[key]
+
+    config = functools.partialmethod(_ask, "config")
+    devices = functools.partialmethod(_ask, "devices")
+    interfaces = functools.partialmethod(_ask, "interfaces")
+    services = functools.partialmethod(_ask, "services")
+    ending = functools.partialmethod(_ask, "ending")
 
 
 def main(idle_s: float) -> None:

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 
-from oasis.parts.offline.language.lexicon import FILLER, SENTENCE_CHARS, narrow, tokenize
+from oasis.parts.offline.clause import FILLER, SENTENCE_CHARS, VERBS, Segment, narrow, tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.language.clause import Clause
-    from oasis.parts.offline.language.lexicon import Segment, Token
+    from oasis.parts.offline.clause import Clause
     from oasis.parts.offline.reading import Part
     from oasis.parts.offline.shapes import Caution, Kind, Language, MomentsData
 
@@ -32,12 +31,6 @@ TWO_VERBS = {"wifi_both", "guest_setup", "wifi_restart", "reboot", "qos_limit", 
 CLOCKS, CLOCK_SLOTS = {"clock", "hours", "duration"}, {"until", "from", "to", "duration"}
 TIMED_SLOTS = {"until", "from", "to", "days", "duration"}
 FREE_SLOTS = {"ssid", "key", "hostname", "name", "host", "text"}
-VERBS = {
-    "set", "make", "add", "remove", "rename", "give", "use", "on", "off", "block", "unblock", "allow", "restart",
-    "reload", "start", "stop", "reboot", "open", "close", "forward", "install", "uninstall", "hide", "limit", "undo",
-    "show", "scan", "diagnose", "ping", "traceroute", "search", "save", "update", "move", "reset", "isolate",
-    "expose", "protect", "lookup", "forbid", "howmany", "ask", "who",
-}  # fmt: skip
 _STRONG = {"block", "unblock", "on", "off", "restart", "reboot", "install", "uninstall", "add"}
 _OBJECTS = {"wifi", "guest", "led", "vpn", "router", "upnp", "ipv6", "qos", "ads", "ntp", "firewall", "thing"}
 _LEADING = {"greet", "also", "yes", "request", "and", "it", "end_"}
@@ -45,58 +38,50 @@ _ALONE = {"reboot", "block", "unblock"}  # a clause of this one word is a reques
 _ASKING = {"howmany", "ask", "who", "show"}
 
 
-def times_marked(tokens: list[Token], segments: list[Segment], marks: Caution) -> None:
+def times_marked(clause: Clause, marks: Caution) -> None:
     """Make lengths of time that say when (`in an hour`) words for a later time."""
-    ahead, after = marks.get("before_span", ()), marks.get("behind_span", ())
-    for one in segments:
+    for one in clause.segments:
         if "duration" not in one.values:
             continue
-        before = [token.norm for token in tokens[max(0, one.start - 2) : one.start]]
-        behind = [token.norm for token in tokens[one.end : one.end + 4]]
+        norms = [token.norm for token in clause.tokens]
+        before, behind = norms[max(0, one.start - 2) : one.start], norms[one.end : one.end + 4]
         # The mark may be a part of the length itself, as in Japanese: 1時間後.
-        own = "".join(token.norm for token in tokens[one.start : one.end])
-        is_before = any(_ends(before, mark) for mark in ahead)
-        is_behind = any(_begins(behind, mark) for mark in after)
-        if is_before or is_behind or any(own.endswith(mark) for mark in after if mark > "\u3000"):
+        own = "".join(norms[one.start : one.end])
+        is_before = any(before[-len(mark.split()) :] == mark.split() for mark in marks.get("before_span", ()))
+        is_behind = any(
+            behind[: len(mark.split())] == mark.split()
+            or (mark > "\u3000" and ("".join(behind).startswith(mark) or own.endswith(mark)))
+            for mark in marks.get("behind_span", ())
+        )
+        if is_before or is_behind:
             one.values.pop("duration")
             one.drop({FILLER})
             one.add("later")
 
 
-def not_this(tokens: list[Token], segments: list[Segment]) -> None:
+def not_this(clause: Clause) -> None:
     """Take the meaning from a value that another one is put in place of: not the xbox, the printer; AではなくてB."""
+    segments = clause.segments
     for at, one in enumerate(segments):
-        if "no" not in one.concepts or tokens[one.end - 1].tail:
+        if "no" not in one.concepts or clause.tail(at):
             continue
         values = [place for place, other in enumerate(segments) if other.values and place != at]
         ahead = [place for place in values if place < at]
         behind = [place for place in values if place > at]
         if ahead and behind and _is_beside(segments, ahead[-1], at):
             wrong, others = ahead[-1], behind
-        elif behind and _is_beside(segments, at, behind[0]) and tokens[segments[behind[0]].end - 1].tail:
+        elif behind and _is_beside(segments, at, behind[0]) and clause.tail(behind[0]):
             wrong, others = behind[0], behind[1:]
         else:
             continue
         if any(set(segments[place].values) & set(segments[wrong].values) for place in others):
-            segments[wrong] = type(one)(segments[wrong].start, segments[wrong].end, {FILLER}, {})
+            segments[wrong] = Segment(segments[wrong].start, segments[wrong].end, {FILLER}, {})
             one.drop(one.concepts - {"no"})
             one.add(FILLER)
 
 
 def _is_beside(segments: list[Segment], first: int, last: int) -> bool:
     return all(FILLER in one.concepts for one in segments[first + 1 : last])
-
-
-def _ends(words: list[str], mark: str) -> bool:
-    wanted = mark.split()
-    return words[len(words) - len(wanted) :] == wanted
-
-
-def _begins(words: list[str], mark: str) -> bool:
-    if mark > "\u3000":
-        return "".join(words).startswith(mark)
-    wanted = mark.split()
-    return words[: len(wanted)] == wanted
 
 
 def yes_or_if(clause: Clause) -> None:
@@ -107,18 +92,22 @@ def yes_or_if(clause: Clause) -> None:
             one.drop({"condition"} if is_yes else {"yes", FILLER})
 
 
+def spans(clause: Clause, cuts: list[Cut]) -> list[Span]:
+    """Return where the pieces between some cuts begin and end."""
+    edges = [0, *(edge for cut in cuts for edge in cut), len(clause.segments)]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
 def is_double(clause: Clause, cuts: list[Cut]) -> bool:
     """Tell whether a sentence has verbs on both sides of a place where it may be cut."""
-    edges = [0, *(edge for cut in cuts for edge in cut), len(clause.segments)]
-    spans = zip(edges[::2], edges[1::2], strict=True)
-    return sum(_has_verb(clause, start, end) for start, end in spans) > 1
+    return sum(_has_verb(clause.segments[start:end]) for start, end in spans(clause, cuts)) > 1
 
 
-def _has_verb(clause: Clause, start: int, end: int) -> bool:
-    spoken = [one for one in clause.segments[start:end] if not _is_silent(one)]
+def _has_verb(segments: list[Segment]) -> bool:
+    spoken = [one.concepts for one in segments if not _is_silent(one)]
     if len(spoken) == 1:
-        return bool(spoken[0].concepts & _ALONE)
-    return any(one.concepts & VERBS for one in spoken[:1] + spoken[-1:])
+        return bool(spoken[0] & _ALONE)
+    return any(concepts & VERBS for concepts in spoken[:1] + spoken[-1:])
 
 
 def _is_silent(one: Segment) -> bool:
@@ -132,13 +121,8 @@ def seams(clause: Clause) -> list[Cut]:
     """Return where a second verb with a thing of its own begins though nothing joins the two: block A turn off B."""
     kinds = [(at, _kind(one)) for at, one in enumerate(clause.segments) if _kind(one)]
     row = "".join(kind for _, kind in kinds)
-    found = []
-    for form, place in (("VOVO", 2), ("OVOV", 2)):
-        at = row.find(form)
-        if at >= 0 and (form == "VOVO") == row.startswith("V"):
-            cut = kinds[at + place][0]
-            found.append((cut, cut))
-    return found[:1]
+    at = row.find("VOVO" if row.startswith("V") else "OVOV")
+    return [(kinds[at + 2][0], kinds[at + 2][0])] if at >= 0 else []
 
 
 def _kind(one: Segment) -> str:
@@ -151,31 +135,20 @@ def _kind(one: Segment) -> str:
 
 def stopped(clause: Clause | None, part: Part | None = None) -> set[str]:
     """Return what of a sentence says that no change is wanted now; words in the values of a part say nothing."""
+    slots = part.slots if part else {}
+    free = [raw for name, (raw, _) in slots.items() if name in FREE_SLOTS]
     said: set[str] = set()
     for at, one in enumerate(clause.segments if clause else []):
-        if part is None or clause is None or not _is_inside(clause.text(at, at), part):
+        if clause and not any(clause.text(at, at) in raw for raw in free):
             said |= one.concepts & (STOPS | {OTHERS})
-            is_time = set(one.values) & TIMES and not one.concepts & {FILLER, "fixed"}
-            if is_time and (part is None or not TIMED_SLOTS & set(part.slots)):
+            if set(one.values) & TIMES and not one.concepts & {FILLER, "fixed"} and not TIMED_SLOTS & set(slots):
                 said.add("later")
-    is_meant = part is not None and {"from", "to"} <= set(part.slots)  # times without internet are said like that
+    is_meant = {"from", "to"} <= set(slots)  # times without internet are said like that
     return said - {"later"} if is_meant else said
 
 
-def clocks_left(clause: Clause, parts: list[Part]) -> list[str]:
-    """Return the times of day and lengths in a sentence, when there are more of them than the slots can carry."""
-    carried = sum(len(CLOCK_SLOTS & set(part.slots)) for part in parts)
-    said: list[str] = []
-    count = 0
-    for at, one in enumerate(clause.segments):
-        text = clause.text(at, at)
-        is_value = any(
-            text in raw for part in parts for name, (raw, _) in part.slots.items() if name not in TIMED_SLOTS
-        )
-        if not is_value and not one.concepts & {FILLER, "fixed"} and set(one.values) & CLOCKS:
-            said.append(text)
-            count += 2 if "hours" in one.values else 1
-    return said if count > carried else []
+def _is_clock(one: Segment) -> bool:
+    return not one.concepts & {FILLER, "fixed"} and bool(set(one.values) & CLOCKS)
 
 
 def clocks(clause: Clause) -> list[tuple[str, list[str]]]:
@@ -183,8 +156,21 @@ def clocks(clause: Clause) -> list[tuple[str, list[str]]]:
     return [
         (clause.text(at, at), [one.values[kind] for kind in sorted(CLOCKS & set(one.values))])
         for at, one in enumerate(clause.segments)
-        if not one.concepts & {FILLER, "fixed"} and set(one.values) & CLOCKS
+        if _is_clock(one)
     ]
+
+
+def clocks_left(clause: Clause, parts: list[Part]) -> list[str]:
+    """Return the times of day and lengths in a sentence, when there are more of them than the slots can carry."""
+    left = -sum(len(CLOCK_SLOTS & set(part.slots)) for part in parts)
+    raws = [raw for part in parts for name, (raw, _) in part.slots.items() if name not in TIMED_SLOTS]
+    said: list[str] = []
+    for at, one in enumerate(clause.segments):
+        text = clause.text(at, at)
+        if _is_clock(one) and not any(text in raw for raw in raws):
+            said.append(text)
+            left += 2 if "hours" in one.values else 1
+    return said if left > 0 else []
 
 
 def is_later(clause: Clause | None) -> bool:
@@ -193,10 +179,6 @@ def is_later(clause: Clause | None) -> bool:
         return False
     is_wish = bool(clause.concepts & VERBS - {"show", "ask", "who", "howmany", "search"})
     return is_wish and stopped(clause) - {OTHERS} == {"later"}
-
-
-def _is_inside(text: str, part: Part) -> bool:
-    return any(text in raw for name, (raw, _) in part.slots.items() if name in FREE_SLOTS)
 
 
 def merged(language: Language, caution: Caution) -> Language:
@@ -219,34 +201,33 @@ class Moments:
     """The expressions of one language."""
 
     def __init__(self, data: MomentsData, parts: dict[str, str], is_wide: bool) -> None:
-        self._kinds = {kind: _compiled(data.get(kind, []), parts, is_wide) for kind in (*_ACTING, *KINDS)}
         self.ask, self.say, self.both = data["ask"], data["say"], data["both"]
+        self._kinds: dict[Kind, re.Pattern[str]] = {}
+        for kind in (*_ACTING, *KINDS):
+            joined = "|".join(_PART.sub(lambda match: parts[match[1]], one) for one in data.get(kind, []))
+            if joined:
+                edged = f"(?:{joined})" if is_wide else rf"(?<![\w.-])(?:{joined})(?![\w-]|\.\w)"
+                self._kinds[kind] = re.compile(edged)
 
     def endless(self, sentence: str) -> str:
         """Return the words of a sentence by which what is done has no end, "" without."""
-        forever = self._kinds["forever"]
-        match = forever.search(bare(sentence)) if forever else None
+        match = self._kinds["forever"].search(bare(sentence)) if "forever" in self._kinds else None
         return sentence[slice(*match.span())] if match else ""
 
     def found(self, sentence: str) -> list[tuple[str, Span]]:
         """Return (kind, place) of all such words, those of a shorter phrase inside a longer one left out."""
         text = bare(sentence)
-        now = self._kinds["now"]
-        if now:
-            text = now.sub(lambda match: "\0" * len(match.group()), text)
-        spans = []
-        for kind in KINDS:
-            expression = self._kinds[kind]
-            spans += [(kind, match.span()) for match in expression.finditer(text)] if expression else []
-        spans = [(kind, span) for kind, span in spans if span[1] > span[0]]
-        return [one for one in spans if not any(_covers(other[1], one[1]) for other in spans)]
-
-
-def _compiled(expressions: list[str], parts: dict[str, str], is_wide: bool) -> re.Pattern[str] | None:
-    joined = "|".join(_PART.sub(lambda match: parts[match.group(1)], one) for one in expressions)
-    if not joined:
-        return None
-    return re.compile(f"(?:{joined})" if is_wide else rf"(?<![\w.-])(?:{joined})(?![\w-]|\.\w)")
+        if "now" in self._kinds:
+            text = self._kinds["now"].sub(lambda match: "\0" * len(match[0]), text)
+        found = [
+            (kind, match.span()) for kind in KINDS if kind in self._kinds for match in self._kinds[kind].finditer(text)
+        ]
+        found = [(kind, span) for kind, span in found if span[1] > span[0]]
+        return [
+            (kind, span)
+            for kind, span in found
+            if not any(span != other and other[0] <= span[0] and span[1] <= other[1] for _, other in found)
+        ]
 
 
 def bare(sentence: str) -> str:
@@ -258,13 +239,21 @@ def bare(sentence: str) -> str:
     return "".join(text)
 
 
+def _names(parts: list[Part]) -> list[tuple[str, str]]:
+    return [
+        (slot, narrow(raw).replace("’", "'").casefold())
+        for part in parts
+        for slot, (raw, _) in part.slots.items()
+        if slot not in TIMED_SLOTS and raw
+    ]
+
+
 def impossible(sentence: str, parts: list[Part]) -> str:
     """Return what is written like a time of day and is none, outside of the values of requests; "" without."""
-    text = bare(narrow(sentence))
     names = [name for _, name in _names(parts)]
-    for match in _WRITTEN.finditer(text):
-        is_time = int(match[1]) < 24 or (match[1], match[2]) == ("24", "00")
-        if not (is_time and int(match[2]) < 60) and not any(match[0] in name for name in names):
+    for match in _WRITTEN.finditer(bare(narrow(sentence))):
+        is_time = int(match[2]) < 60 and (int(match[1]) < 24 or match[0] == "24:00")
+        if not is_time and not any(match[0] in name for name in names):
             return match[0]
     return ""
 
@@ -275,13 +264,14 @@ def left(moments: Moments, sentence: str, parts: list[Part], now_clock: str = ""
     outside: list[str] = []
     inside: list[str] = []
     names, text = _names(parts), bare(sentence)
-    known = [name for slot, name in names if slot in _KEPT]
     for kind, (start, end) in moments.found(sentence):
-        words = sentence[start:end].strip()
-        around = [(slot, name) for slot, name in names if _is_within(text, name, start, end)]
-        if any(slot in _KEPT and name in known for slot, name in around) or _is_carried(kind, parts, now_clock):
-            continue
-        (inside if around else outside).append(words)
+        around = [
+            slot
+            for slot, name in names
+            if any(text.startswith(name, at) for at in range(max(end - len(name), 0), start + 1))
+        ]
+        if not _KEPT & set(around) and not _is_carried(kind, parts, now_clock):
+            (inside if around else outside).append(sentence[start:end].strip())
     return outside, inside
 
 
@@ -296,25 +286,3 @@ def _is_carried(kind: str, parts: list[Part], now_clock: str) -> bool:
     if kind == "daily":
         return {"from", "to"} <= set(slots) or "until" in slots
     return kind == "day" and "days" in slots
-
-
-def _names(parts: list[Part]) -> list[tuple[str, str]]:
-    return [
-        (slot, narrow(raw).replace("’", "'").casefold())
-        for part in parts
-        for slot, (raw, _) in part.slots.items()
-        if slot not in TIMED_SLOTS and raw
-    ]
-
-
-def _is_within(text: str, name: str, start: int, end: int) -> bool:
-    at = text.find(name)
-    while at >= 0:
-        if at <= start and end <= at + len(name):
-            return True
-        at = text.find(name, at + 1)
-    return False
-
-
-def _covers(whole: Span, part: Span) -> bool:
-    return whole != part and whole[0] <= part[0] and part[1] <= whole[1]

@@ -86,7 +86,6 @@ class Offline:
         return [(words, carriers) for words, carriers in self._answer({"times": text}, "times", facts)]
 
     def close(self) -> None:
-        """End the process."""
         with self._lock:
             self._end()
 

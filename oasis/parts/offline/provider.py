@@ -12,29 +12,26 @@ asked for, a guess that was said back ("Do you mean: … ?"), or the request its
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 
 from oasis.core import jsonl
-from oasis.parts.offline import caution
-from oasis.parts.offline import results as report
+from oasis.parts.offline import caution, results
 from oasis.parts.offline.caution import Moments
-from oasis.parts.offline.fulfil import Fulfilment, World
-from oasis.parts.offline.language.clause import Names
-from oasis.parts.offline.language.frames import Frames
-from oasis.parts.offline.language.free import Naming
-from oasis.parts.offline.language.lexicon import Lexicon, narrow
-from oasis.parts.offline.language.slots import Problem, value
-from oasis.parts.offline.language.template import sentence
+from oasis.parts.offline.clause import Lexicon, Names, Naming, narrow
+from oasis.parts.offline.frames import Frames
 from oasis.parts.offline.reading import Grammar, Part, Reader, Reading, familiarity, kinds_of
-from oasis.parts.offline.understanding import NONE, SURE, UNSURE, Evidence, Guess, Understander, Words, merged, together
+from oasis.parts.offline.results import sentence
+from oasis.parts.offline.sets import Fulfilment
+from oasis.parts.offline.slots import Problem, World
+from oasis.parts.offline.understanding import SURE, UNSURE, Evidence, Guess, Understander, Words, merged, together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from oasis.parts.offline.shapes import (
-        Block,
         Caution,
         Device,
         Event,
@@ -47,16 +44,21 @@ if TYPE_CHECKING:
         Message,
         Sequence,
         SlotRule,
-        Texts,
-        TextTable,
     )
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "intents")
+_WIDE = ("ja", "zh")  # languages written without blanks
+MODEL = "intents"
+CHANGE = "configure"
+CALL = "offline_"  # of the ids of our calls; then the language of their results
+_NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
+CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 
-def reply(messages: list[Message], facts: Facts, now_s: int) -> list[Event]:
-    """Return the events that answer the last message: words, or tool calls, and `done`."""
-    return Provider().reply(messages, facts, now_s)
+def load(name: str) -> Any:
+    """Return one file of the folder intents; its types are in shapes.pyi."""
+    with open(os.path.join(_FOLDER, name + ".json"), "rb") as handle:
+        return jsonl.shipped(handle.read())
 
 
 class Provider:
@@ -68,54 +70,30 @@ class Provider:
         self.intents = data["intents"]
         self.providers = data["providers"]
         self._services = data["services"]
+        self._kinds = {intent: kinds_of(action) for intent, action in self.intents.items()}
         self._grammars: dict[str, Grammar] = {}
-        self._lexicons: dict[str, Lexicon] = {}
-        self._learned: dict[str, Evidence] = {}
-        self._shared: EvidenceData | None = None
-        self._frames: Frames | None = None
-        self._cautions: dict[str, Caution] | None = None
-        self._namings: dict[str, Naming] = {}
+        self._words: dict[str, Words] = {}
+        self._evidence: EvidenceData = {}  # what all languages share
         self._moments: dict[str, Moments] = {}
 
-    def kinds(self) -> dict[str, dict[str, str]]:
-        """Return {intent: {slot: type}}."""
-        return {intent: kinds_of(action) for intent, action in self.intents.items()}
-
     def grammar(self, name: str) -> Grammar:
-        """Return the patterns of a language."""
         if name not in self._grammars:
-            self._grammars[name] = Grammar(load(name), self.kinds())
+            self._grammars[name] = Grammar(load(name), self._kinds)
         return self._grammars[name]
 
-    def lexicon(self, name: str) -> Lexicon:
-        """Return the words of a language."""
-        if name not in self._lexicons:
+    def words(self, name: str) -> Words:
+        """Return what is known of the words of a language."""
+        if name not in self._words:
             grammar = self.grammar(name)
             services = {service: [service] for service in self._services}
             for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
                 services.setdefault(service, []).append(spoken)
-            words = caution.merged(grammar.language, self.caution(name))
-            self._lexicons[name] = Lexicon(words, grammar.fold, services)
-        return self._lexicons[name]
-
-    def learned(self, name: str) -> Evidence:
-        """Return what was learned of the words of a language."""
-        if name not in self._learned:
-            self._shared = self._shared or load("evidence")
-            self._learned[name] = Evidence(self._shared, load("evidence_" + name))
-        return self._learned[name]
-
-    def caution(self, name: str) -> Caution:
-        """Return what holds a change back in a language; see caution.py."""
-        if self._cautions is None:
-            self._cautions = load("cautions")
-        return self._cautions[name]
-
-    def naming(self, name: str) -> Naming:
-        """Return the forms in which something gets a name in a language."""
-        if name not in self._namings:
-            self._namings[name] = Naming(load("naming")[name])
-        return self._namings[name]
+            marks = self.cautions[name]
+            lexicon = Lexicon(caution.merged(grammar.language, marks), grammar.fold, services)
+            self._evidence = self._evidence or load("evidence")
+            learned = Evidence(self._evidence, load("evidence_" + name))
+            self._words[name] = Words(lexicon, Naming(load("naming")[name]), marks, learned)
+        return self._words[name]
 
     def moments(self, name: str) -> Moments:
         """Return the words of a language that say when or under which condition."""
@@ -124,16 +102,18 @@ class Provider:
             self._moments[name] = Moments(data[name], data["parts"], name in _WIDE)
         return self._moments[name]
 
+    @functools.cached_property
+    def cautions(self) -> dict[str, Caution]:
+        cautions: dict[str, Caution] = load("cautions")
+        return cautions
+
+    @functools.cached_property
+    def frames(self) -> Frames:
+        return Frames(load("frames"), self._kinds)
+
     def places(self) -> dict[str, str]:
-        """Return everyday names of places in time zones."""
         places: dict[str, str] = load("places")["places"]
         return places
-
-    def frames(self) -> Frames:
-        """Return the frames of all intents."""
-        if self._frames is None:
-            self._frames = Frames(load("frames"), self.kinds())
-        return self._frames
 
     def reply(self, messages: list[Message], facts: Facts, now_s: int, only_sure: bool = False) -> list[Event]:
         """Return the events that answer the last message: words, or tool calls, and `done`.
@@ -142,44 +122,31 @@ class Provider:
         With `only_sure` no event where it is not certain what was meant, or where a model called the tools.
         """
         session = Session(self, facts, now_s)
-        results = report.results(messages)
-        if results:
-            if only_sure and not results[0]["id"].startswith(CALL):
-                return []
-            session.resume(messages, results[0]["id"])
-            return said(report.words(results, session.texts("closing"), session.texts("status")))
-        answer = session.follow(messages)
+        found = results.results(messages)
+        if not found:
+            answer = session.follow(messages)
+        elif only_sure and not found[0]["id"].startswith(CALL):
+            return []
+        else:
+            # In the language that a call was made in; that of the owner's message when it is a model's call.
+            name = found[0]["id"].removeprefix(CALL).partition("_")[0] if found[0]["id"].startswith(CALL) else ""
+            if name in self.languages:
+                session.use(name)
+            else:
+                session.follow(messages)
+            answer = Answer(results.words(found, session.language["closing"], session.language["status"]), is_sure=True)
         if only_sure and not answer.is_sure:
             return []
         events = answer.events(session.language_name, len(messages))
         if answer.calls and all(name == CHANGE for name, _ in answer.calls):
-            done = [report.applied(event) for event in events if event["type"] == "tool_use"]
-            words = report.words(done, session.texts("closing"), session.texts("status"))
+            done = [results.applied(event) for event in events if event["type"] == "tool_use"]
+            words = results.words(done, session.language["closing"], session.language["status"])
             events.insert(0, {"type": "closing", "text": words})
         return events
 
     def times(self, text: str, facts: Facts) -> list[tuple[str, list[str]]]:
         """Return what of a sentence says when or under which condition; see Session.times."""
         return Session(self, facts).times(text)
-
-
-def said(text: str) -> list[Event]:
-    """Return the events of an answer in words."""
-    return [{"type": "delta", "text": text}, {"type": "done", "stop_reason": "end_turn", "model": MODEL}]
-
-
-def load(name: str) -> Any:
-    """Return one file of the folder intents; its types are in shapes.pyi."""
-    with open(os.path.join(_FOLDER, name + ".json"), "rb") as handle:
-        return jsonl.shipped(handle.read())
-
-
-_WIDE = ("ja", "zh")  # languages written without blanks
-MODEL = "intents"
-CHANGE = "configure"
-CALL = "offline_"  # of the ids of our calls; then the language of their results
-_NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
-CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 
 class Answer:
@@ -208,12 +175,7 @@ class Answer:
         self.is_guess = is_guess
         self.is_sure = is_sure
 
-    def closed(self) -> Answer:
-        """Return what is left of an answer when somebody else said what was said: the request."""
-        return Answer("", self.parts)
-
     def events(self, language: str, turn: int) -> list[Event]:
-        """Return the events of a provider."""
         end: Event = {"type": "done", "stop_reason": "tool_use" if self.calls else "end_turn", "model": MODEL}
         events: list[Event] = [{"type": "delta", "text": self.text}] if self.text or not self.calls else []
         for at, (name, arguments) in enumerate(self.calls):
@@ -232,58 +194,50 @@ class Session:
         self._intents = known.intents
         self._order = list(known.languages)
         self._kept = self._order[0]
-        self._language: Language = {}
         self._names: Names | None = None
+        self._understanders: dict[str, Understander] = {}
+        self.language: Language = {}
         self.language_name = ""
 
-    def _use(self, name: str) -> Reader:
+    def use(self, name: str) -> Reader:
+        """Use a language from now on."""
         grammar = self._known.grammar(name)
-        self.language_name, self._language = name, grammar.language
+        self.language_name, self.language = name, grammar.language
         return Reader(grammar, self._intents, self._is_value)
 
-    def _by_concepts(self, name: str) -> Understander:
-        self._use(name)
+    def by_concepts(self, name: str) -> Understander:
+        """Use a language from now on, and return what understands it."""
+        self.use(name)
         if self._names is None:
             self._names = Names(self._facts.devices())
-        grammar = self._known.grammar(name)
-        known = self._known
-        words = Words(known.lexicon(name), grammar.fold, known.frames(), known.caution(name))
-        return Understander(words, self._names, self._is_value, known.learned(name), known.naming(name))
+        if name not in self._understanders:
+            words = self._known.words(name)
+            self._understanders[name] = Understander(words, self._known.frames, self._names, self._is_value)
+        return self._understanders[name]
 
     def _new_world(self) -> World:
-        return World(self._facts, self._language, self._known.providers, self._known.places)
-
-    def texts(self, name: TextTable) -> Texts:
-        """Return one table of sentences of the language in use."""
-        return self._language[name]
+        return World(self._facts, self.language, self._known.providers, self._known.places)
 
     def _is_value(self, kind: str, text: str, is_quoted: bool) -> bool:
         try:
-            value(kind, text, is_quoted, self._new_world())
+            self._new_world().value(kind, text, is_quoted)
         except Problem:
             return False
         return True
 
-    def resume(self, messages: list[Message], call: str) -> None:
-        """Use the language that a call was made in; that of the owner's message when it is a model's call."""
-        name = call[len(CALL) :].partition("_")[0] if call.startswith(CALL) else ""
-        if name in self._order:
-            self._use(name)
-        else:
-            self.follow(messages)
-
     def follow(self, messages: list[Message]) -> Answer:
         """Return the answer to the last owner message, with what the messages before it left open."""
-        chain = owner_turns(messages)
+        chain = _owner_turns(messages)
         self._order = self._by_familiarity(" ".join(said for said, _ in chain))
         self._kept = self._order[0]
-        self._use(self._kept)
+        self.use(self._kept)
         answer = Answer("")
         for at, (said, replied) in enumerate(chain):
             answer = self._answer(said, answer)
-            is_last = at == len(chain) - 1
-            if not is_last and (replied is None or _first_line(replied) != _first_line(answer.text)):
-                answer = answer.closed()  # it was done, or somebody else asked, or the router changed since
+            lines = [text.strip().split("\n")[0] for text in (replied or "", answer.text)]
+            if at < len(chain) - 1 and (replied is None or lines[0] != lines[1]):
+                # It was done, or somebody else asked, or the router changed since: what is left is the request.
+                answer = Answer("", answer.parts)
         return answer
 
     def _by_familiarity(self, said: str) -> list[str]:
@@ -292,9 +246,11 @@ class Session:
 
     def _answer(self, said: str, before: Answer) -> Answer:
         if before.is_guess and not before.missing[1]:
-            confirmed = self._confirmed(said, before)
-            if confirmed:
-                return confirmed
+            reader = self.by_concepts(self._kept)
+            if reader.is_said(said, "yes"):
+                return self._fulfil(before.parts)
+            if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
+                return Answer(self._texts_of("cancel")["text"], is_sure=True)
         return self._timely(said, self._understood(said, before))
 
     def _timely(self, said: str, answer: Answer) -> Answer:
@@ -304,20 +260,19 @@ class Session:
         words = self._known.moments(self._kept)
         wrong, endless = caution.impossible(said, answer.parts), words.endless(narrow(said))
         if wrong:
-            return Answer(sentence(self.texts("texts")["bad_clock"], {"value": wrong}))
+            return Answer(sentence(self.language["texts"]["bad_clock"], {"value": wrong}))
         ends = [part.slots["until"][0] for part in answer.parts if "until" in part.slots]
         if endless and ends:
             return Answer(sentence(words.both, {"words": endless, "until": ends[0]}))
         outside, inside = caution.left(words, said, answer.parts, self._clock)
-        outside += self._foreign_moments(said, answer.parts) + self._clocks_left(said, answer.parts)
+        outside += self._foreign_moments(said, answer.parts)
+        clause = self.by_concepts(self._kept).clause(said)
+        outside += caution.clocks_left(clause, answer.parts) if clause else []
         if not outside:
             return self._asked(answer.parts) if inside and answer.calls else answer
         fields = {"words": " … ".join(dict.fromkeys(outside))}
-        if answer.missing[1]:
-            return Answer(sentence(words.say, fields))
-        try:
-            wished = "; ".join(self._in_words(part) for part in answer.parts)
-        except Problem:
+        wished = "" if answer.missing[1] else self._in_words(answer.parts)
+        if not wished:
             return Answer(sentence(words.say, fields))
         return Answer(sentence(words.ask, {**fields, "request": wished}), answer.parts, is_guess=True)
 
@@ -327,24 +282,24 @@ class Session:
         Of a time of day or a length that is its value, as the language files give it; else the kind (caution.py).
         """
         self._kept = self._by_familiarity(said)[0]
-        words = self._known.moments(self._kept)
         narrowed = narrow(said)
-        found = [(narrowed[start:end].strip(), [kind]) for kind, (start, end) in words.found(narrowed)]
+        spans = self._known.moments(self._kept).found(narrowed)
+        found = [(narrowed[start:end].strip(), [kind]) for kind, (start, end) in spans]
         found += [(one, []) for one in self._foreign_moments(said, [])]
-        clause = self._by_concepts(self._kept).clause(said)
+        clause = self.by_concepts(self._kept).clause(said)
         found += caution.clocks(clause) if clause else []
         wrong = caution.impossible(said, [])
         return found + ([(wrong, [])] if wrong else [])
 
     def _changes(self, part: Part) -> bool:
         intent = self._intents[part.intent]
-        return self._known.frames().is_change(part.intent) or "commands" in intent or "as" in intent
+        return self._known.frames.is_change(part.intent) or "commands" in intent or "as" in intent
 
     def _foreign_moments(self, said: str, parts: list[Part]) -> list[str]:
         """Return the words of other languages that say when: each must be unknown in the language in use."""
-        if not self._by_concepts(self._kept).unknown(said):
+        if not self.by_concepts(self._kept).unknown(said):
             return []
-        lexicon = self._known.lexicon(self._kept)
+        lexicon = self._known.words(self._kept).lexicon
         found = []
         for name in self._order:
             if name != self._kept:
@@ -352,98 +307,90 @@ class Session:
                 found += [one for one in listed if not any(lexicon.knows(word) for word in one.casefold().split())]
         return found
 
-    def _clocks_left(self, said: str, parts: list[Part]) -> list[str]:
-        clause = self._by_concepts(self._kept).clause(said)
-        return caution.clocks_left(clause, parts) if clause else []
-
     def _understood(self, said: str, before: Answer) -> Answer:
         # The reading in the best language, which then is in use; with `keep` only a match changes it.
         keep = bool(before.missing[1])
         found: dict[str, Reading] = {}
         for name in self._order:
-            found[name] = self._use(name).read(said)
+            found[name] = self.use(name).read(said)
             if found[name].is_clean():
                 break
         name = max(found, key=lambda one: found[one].score())
         if not found[name].parts:
             name = self._kept if keep else self._by_familiarity(said)[0]
         self._kept = name
-        self._use(name)
+        self.use(name)
         reading = found[name]
-        if self._is_held_back(said, reading.parts) or self._is_contradicted(said, reading.parts):
+        if self._is_held_back(said, reading.parts):
             reading = Reading([], reading.topic)
-        if reading.is_clean() and (not reading.is_loose() or before.missing[1]):
+        if reading.is_clean() and (not reading.is_loose() or keep):
             return self._fulfil(reading.parts)
-        kept = self._kept
         guess = self._guess(said, before)
-        if guess.certainty < SURE and before.missing[1]:
-            self._kept = kept  # an answer to a question is in the language of the question
+        if guess.certainty < SURE and keep:
+            self._kept = name  # an answer to a question is in the language of the question
         if reading.is_clean() and guess.certainty < SURE:
             return self._fulfil(reading.parts)
-        if before.missing[1] and not reading.parts and guess.certainty < SURE:
+        if keep and not reading.parts and guess.certainty < SURE:
             return self._completed(said, before) or self._asked_again(reading.topic, before)
-        if guess.certainty == SURE or (guess.certainty and not reading.parts):
-            return self._fulfil(guess.parts) if guess.certainty == SURE else self._asked(guess.parts)
-        self._use(self._kept)
-        concepts = self._by_concepts(self._kept)
-        if concepts.is_later(said):
-            return Answer(self._known.caution(self._kept)["timed"])
+        if guess.certainty == SURE:
+            return self._fulfil(guess.parts)
+        if guess.certainty and not reading.parts:
+            return self._asked(guess.parts)
+        concepts = self.by_concepts(self._kept)
+        if caution.is_later(concepts.clause(said)):
+            return Answer(self._known.cautions[self._kept]["timed"])
         is_asked = concepts.says(said, {"howto", "ask"}) and not concepts.says(said, _NO_TOPIC)
         return Answer(self._explained(reading.topic or (concepts.topic(said) if is_asked else "")))
 
     def _is_held_back(self, said: str, parts: list[Part]) -> bool:
-        if not any(self._known.frames().is_change(part.intent) for part in parts):
-            return False
-        return bool(self._by_concepts(self._kept).held_back(said, parts))
-
-    def _is_contradicted(self, said: str, parts: list[Part]) -> bool:
+        """Tell whether the words of a sentence keep the request that a pattern found from being meant."""
+        is_change = any(self._known.frames.is_change(part.intent) for part in parts)
+        if is_change and caution.stopped(self.by_concepts(self._kept).clause(said), parts[0]):
+            return True
         # A pattern that left nothing open has said every word of the sentence itself.
-        if len(parts) != 1 or not (parts[0].slots or parts[0].slips):
-            return False
-        return self._by_concepts(self._kept).speaks_against(said, parts[0])
-
-    def _confirmed(self, said: str, before: Answer) -> Answer | None:
-        reader = self._by_concepts(self._kept)
-        if reader.is_said(said, "yes"):
-            return self._fulfil(before.parts)
-        if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
-            return Answer(self._texts_of("cancel")["text"], is_sure=True)
-        return None
+        is_open = len(parts) == 1 and bool(parts[0].slots or parts[0].slips)
+        return is_open and self.by_concepts(self._kept).speaks_against(said, parts[0])
 
     def _guess(self, said: str, before: Answer) -> Guess:
-        """Return what the words were taken for in the language that fits best, which then is in use."""
-        kept, best = self._kept, Guess([], NONE)
-        for name in self._by_vocabulary(said, kept):
-            guess = self._by_concepts(name).read(said, [] if before.missing[1] else before.parts)
+        """Return what the words were taken for in the language that fits best, which then is in use.
+
+        Tried are the languages that know most of the words, at most two: to others all of it could be a name.
+        """
+        kept, best = self._kept, Guess()
+        order = self._by_familiarity(said)
+        unknown = {name: self.by_concepts(name).unknown(said) for name in order}
+        order = sorted(order, key=lambda name: (unknown[name], name != kept))
+        for name in order[:2]:
+            if unknown[name] > unknown[order[0]] + (name == kept):
+                continue  # a slip is no other language
+            reader = self.by_concepts(name)
+            guess = reader.read(said, [] if before.missing[1] else before.parts)
             if (guess.certainty, guess.score) > (best.certainty, best.score):
                 best, self._kept = guess, name
-            if guess.certainty == SURE or self._by_concepts(name).says(said, {"negation", "howto", "hearsay"}):
+            if guess.certainty == SURE or reader.says(said, {"negation", "howto", "hearsay"}):
                 break
-        self._use(self._kept)
+        clause = self.by_concepts(self._kept).clause(said)
         parts = merged(best.parts)
-        clause = self._by_concepts(self._kept).clause(said) if len(parts) < 2 else None
-        several = together(clause) if clause else []
+        several = together(clause) if clause and len(parts) < 2 else []
         return Guess(several, UNSURE) if several else Guess(parts, best.certainty, best.score, best.loss)
 
-    def _by_vocabulary(self, said: str, kept: str) -> list[str]:
-        """Return the languages that know most of the words, at most two: to others all of it could be a name."""
-        order = self._by_familiarity(said)
-        unknown = {name: self._by_concepts(name).unknown(said) for name in order}
-        best = sorted(order, key=lambda name: (unknown[name], name != kept))
-        least = unknown[best[0]]
-        return [name for name in best[:2] if unknown[name] <= least + (name == kept)]  # a slip is no other language
-
     def _asked(self, parts: list[Part]) -> Answer:
-        try:
-            wished = "; ".join(self._in_words(part) for part in parts)
-        except Problem:
+        wished = self._in_words(parts)
+        if not wished:
             return self._fulfil(parts, is_sure=False)  # its own question tells what was understood
-        return Answer(sentence(self.texts("texts")["confirm"], {"request": wished}), parts, is_guess=True)
+        return Answer(sentence(self.language["texts"]["confirm"], {"request": wished}), parts, is_guess=True)
 
-    def _in_words(self, part: Part) -> str:
-        fields = Fulfilment(self._new_world(), self._texts_of, self._intents).fields(part)
-        texts = self._texts_of(self._intents[part.intent].get("as", part.intent))
-        return sentence(texts.get("summary") or texts.get("says") or part.intent, fields)
+    def _in_words(self, parts: list[Part]) -> str:
+        """Return requests as they are said back, "" when one of them cannot be done."""
+        wished = []
+        for part in parts:
+            try:
+                fields = Fulfilment(self._new_world(), self._texts_of, self._intents).checked(part)[1]
+            except Problem:
+                return ""
+            texts = self._texts_of(self._intents[part.intent].get("as", part.intent))
+            wished.append(sentence(texts.get("summary") or texts.get("says") or part.intent, fields))
+        return "; ".join(wished)
 
     def _asked_again(self, topic: str, before: Answer) -> Answer:
         explained = self._explained(topic or before.missing[0])
@@ -455,12 +402,14 @@ class Session:
     def _completed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer after a question for a slot was answered, None when this is no answer to it."""
         intent, slot = before.missing
-        rule = self._rules(intent)[slot]
-        reader = self._use(self._kept)
-        other = rule.get("unless", "")
-        raw = reader.answer(said, self._rules(intent)[other]["type"]) if other else None
-        slot = other if raw else slot
-        raw = raw or reader.answer(said, rule["type"])
+        rules: dict[str, SlotRule] = self._intents[intent].get("slots", {})
+        reader = self.use(self._kept)
+        other = rules[slot].get("unless", "")
+        raw = reader.answer(said, rules[other]["type"]) if other else None
+        if raw:
+            slot = other
+        else:
+            raw = reader.answer(said, rules[slot]["type"])
         if raw is None:
             return None
         if before.choices and raw[0].isdigit() and 1 <= int(raw[0]) <= len(before.choices):
@@ -472,17 +421,14 @@ class Session:
         ]
         return self._fulfil(parts)
 
-    def _rules(self, intent: str) -> dict[str, SlotRule]:
-        return self._intents[intent].get("slots", {})
-
     def _explained(self, topic: str) -> str:
         texts = self._texts_of(topic)
-        general = self.texts("texts")["example" if "example" in texts else "unknown"]
+        general = self.language["texts"]["example" if "example" in texts else "unknown"]
         template = texts.get("explain") or texts.get("text") or general
         return sentence(template, {"example": texts.get("example", "")})
 
     def _texts_of(self, intent: str) -> IntentTexts:
-        return self._language["intents"].get(intent, {})
+        return self.language["intents"].get(intent, {})
 
     def _fulfil(self, parts: list[Part], is_sure: bool = True) -> Answer:
         """Return the calls for all parts, or the question or refusal of the first that cannot be done."""
@@ -493,7 +439,7 @@ class Session:
                 fulfilment.add(part)
             except Problem as problem:
                 return self._refused(problem, fulfilment.slot, parts, is_sure)
-        notes = [sentence(self.texts("texts")[name], fields) for name, fields in world.notes.items()]
+        notes = [sentence(self.language["texts"][name], fields) for name, fields in world.notes.items()]
         words = [*fulfilment.words, *notes]
         text = "\n".join(words) + ("\n" if fulfilment.calls and words else "")
         return Answer(text, parts, calls=fulfilment.calls, is_sure=is_sure)
@@ -501,7 +447,7 @@ class Session:
     def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part], is_sure: bool) -> Answer:
         texts = self._texts_of(slot[0])
         template = texts.get("ask", {}).get(slot[1]) if problem.text == "missing" else None
-        template = template or self.texts("asks").get(problem.kind) or self.texts("texts")[problem.text]
+        template = template or self.language["asks"].get(problem.kind) or self.language["texts"][problem.text]
         choices = "\n".join(f"{at}. {one}" for at, one in enumerate(problem.choices, 1))
         fields = {"example": texts.get("example", ""), "devices": list(problem.devices), **problem.values}
         may_be_other = problem.text.startswith(("device_", "site"))  # such a name may be no device at all
@@ -514,35 +460,23 @@ class Session:
         )
 
 
-def owner_turns(messages: list[Message]) -> list[tuple[str, str | None]]:
+def _owner_turns(messages: list[Message]) -> list[tuple[str, str | None]]:
     """Return the owner's last messages, each with the words it was answered with; None where tools were called."""
     found: list[tuple[str, str | None]] = []
     replied: str | None = ""
     for message in reversed(messages):
-        if message.get("role") == "assistant":
-            replied = _words_only(message) if replied is not None else None
-        elif message.get("role") == "tool":
+        role, content = message.get("role"), message.get("content", [])
+        blocks = [] if isinstance(content, str) else content
+        texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
+        text = content if isinstance(content, str) else "\n".join(texts)
+        if role == "assistant":
+            is_call = any(block.get("type") == "tool_use" for block in blocks)
+            replied = None if is_call or replied is None else text
+        elif role == "tool":
             replied = None
-        elif message.get("role") == "user":
-            found.append((_text(message), replied))
+        elif role == "user":
+            found.append((text, replied))
             replied = ""
             if len(found) == CHAIN:
                 break
     return found[::-1]
-
-
-def _first_line(text: str) -> str:
-    return text.strip().split("\n")[0]
-
-
-def _words_only(message: Message) -> str | None:
-    return None if any(block.get("type") == "tool_use" for block in _blocks(message)) else _text(message)
-
-
-def _text(message: Message) -> str:
-    return "\n".join(block.get("text", "") for block in _blocks(message) if block.get("type") == "text")
-
-
-def _blocks(message: Message) -> list[Block]:
-    content = message.get("content", [])
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content

@@ -16,16 +16,8 @@ from __future__ import annotations
 
 import re
 
-from oasis.parts.offline.language import slots as slot_types
-from oasis.parts.offline.language.lexicon import (
-    SENTENCE_CHARS,
-    SENTENCE_TOKENS,
-    Token,
-    is_near,
-    normal,
-    spaced,
-    tokenize,
-)
+from oasis.parts.offline import slots as slot_types
+from oasis.parts.offline.clause import SENTENCE_CHARS, SENTENCE_TOKENS, Token, is_near, normal, spaced, tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,31 +28,19 @@ if TYPE_CHECKING:
     Node = tuple[str, str, list[list["Node"]]]  # kind; the keyword, slot or class; of brackets the choices
     Rest = tuple[int, str, dict[str, str]]
     Place = dict[str, tuple[int, int] | str]  # slot -> a span of tokens, or a listed value
-    Span = tuple[int, int, int, Place]
+    Span = tuple[int, int, int, Place]  # where it ends, its keywords, its slips, its slots
 
 STEPS = 30_000  # tries a sentence may cost; real ones stay under 3,000
 SLIPS = 3  # mistyped keywords in one sentence
+CUTS = 5  # places where one sentence may be two requests; each costs a pass over the patterns
 
+_COURTESY: tuple[PatternList, ...] = ("lead", "request")
 _PIECE = re.compile(r"[()\[\]|]|<\w+>|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
 _BRACKET = re.compile(r"[()\[\]]")
 _SLOT = re.compile(r"\{(\w+)\}")
 # A keyword, or a choice of keywords without anything in it; and what these begin with.
 _FLAT = re.compile(r"\(?[^()\[\]<>{}]+\)?\Z")
 _BEGIN = re.compile(r"(?:^|[(|])\s*([^()|\s]+)")
-
-
-class Match:
-    """One reading of a sentence: its keywords and slips, and the slots as a span of tokens or a listed value."""
-
-    __slots__ = ("keywords", "slips", "slots")
-
-    def __init__(self, keywords: int, slips: int, slots: Place) -> None:
-        self.keywords = keywords
-        self.slips = slips
-        self.slots = slots
-
-    def score(self) -> float:
-        return self.keywords - 0.6 * self.slips
 
 
 class Grammar:
@@ -88,7 +68,6 @@ class Grammar:
         return self._words[name]
 
     def patterns(self, name: PatternList) -> Branch:
-        """Return a list of patterns of the language file."""
         return self._branch(name, lambda: [("", pattern) for pattern in self.language.get(name, ())])[0]
 
     def of_intents(self, key: Literal["patterns", "about"]) -> tuple[Branch, list[str]]:
@@ -164,10 +143,8 @@ def _sequence(words: list[str], at: int) -> tuple[list[Node], int]:
         if word in "([":
             choices, at = _choices(words, at, ")" if word == "(" else "]")
             nodes.append(("one" if word == "(" else "maybe", "", choices))
-        elif word[0] == "<":
-            nodes.append(("class", word[1:-1], []))
-        elif word[0] == "{":
-            nodes.append(("slot", word[1:-1], []))
+        elif word[0] in "<{":
+            nodes.append(("class" if word[0] == "<" else "slot", word[1:-1], []))
         else:
             nodes.append(("word", word, []))
     return nodes, at
@@ -202,7 +179,6 @@ class Branch:
         self.open: list[str] = []
 
     def after(self, piece: str) -> Branch:
-        """Return the patterns that go on with a piece."""
         found = self._after[piece]
         if isinstance(found, list):
             found = self._after[piece] = Branch(found)
@@ -217,9 +193,8 @@ class Branch:
                 self.ends.append(number)
                 continue
             piece, rest = _first(text)
-            if "{" in piece:
-                piece = _typed(piece, kinds)
-            alike.setdefault(piece, []).append((number, rest, kinds))
+            typed = _SLOT.sub(lambda slot, of=kinds: "{%s:%s}" % (slot[1], of.get(slot[1], slot[1])), piece)  # type: ignore[misc]
+            alike.setdefault(typed, []).append((number, rest, kinds))
         for piece in alike:
             words, must = grammar.starts(piece)
             if not must:
@@ -227,10 +202,6 @@ class Branch:
             for word in words if must else ():
                 self.starts.setdefault(word, []).append(piece)
         self._after.update(alike)
-
-
-def _typed(piece: str, kinds: dict[str, str]) -> str:
-    return _SLOT.sub(lambda slot: "{%s:%s}" % (slot[1], kinds.get(slot[1], slot[1])), piece)
 
 
 def _first(text: str) -> tuple[str, str]:
@@ -265,13 +236,13 @@ class Matcher:
         self._steps = 0
         self._covered: dict[tuple[str, int], list[Span]] = {}
 
-    def best(self, patterns: Branch) -> dict[int, Match]:
+    def best(self, patterns: Branch) -> dict[int, Span]:
         """Return the best reading of all tokens by each pattern that has one, in the order of their numbers."""
-        found: dict[int, Match] = {}
+        found: dict[int, Span] = {}
         for number, spans in self._spans(patterns, 0):
-            whole = [Match(*span[1:]) for span in spans if span[0] == len(self._tokens)]
+            whole = [span for span in spans if span[0] == len(self._tokens)]
             if whole:
-                found[number] = max(whole, key=Match.score)
+                found[number] = max(whole, key=_score)
         return found
 
     def longest(self, patterns: Branch, at: int = 0) -> tuple[int, int]:
@@ -290,14 +261,13 @@ class Matcher:
         if self._steps > STEPS:
             return
         patterns.grow(self._grammar)
+        at = so_far[0]
         for number in patterns.ends:
             found.setdefault(number, []).append(so_far)
-        for piece in [*patterns.open, *self._begun(patterns.starts, so_far[0])]:
-            at = so_far[0]
-            key = (piece, at)
-            if key not in self._covered:
-                self._covered[key] = self._all(self._grammar.parse(piece), at)
-            for joined in self._joined(so_far, self._covered[key]):
+        for piece in [*patterns.open, *self._begun(patterns.starts, at)]:
+            if (piece, at) not in self._covered:
+                self._covered[piece, at] = self._all(self._grammar.parse(piece), at)
+            for joined in self._joined(so_far, self._covered[piece, at]):
                 self._visit(patterns.after(piece), joined, found)
 
     def _begun(self, starts: dict[str, list[str]], at: int) -> list[str]:
@@ -334,9 +304,8 @@ class Matcher:
             if at >= len(self._tokens) or self._tokens[at].is_quoted:
                 return []
             norm = self._tokens[at].norm
-            if norm == name:
-                return [(at + 1, 1, 0, {})]
-            return [(at + 1, 1, 1, {})] if self._slips and self._grammar.is_slip(norm, name) else []
+            is_slip = norm != name and bool(self._slips) and self._grammar.is_slip(norm, name)
+            return [(at + 1, 1, int(is_slip), {})] if is_slip or norm == name else []
         if kind == "slot":
             return self._slot(name, at)
         if kind == "class":
@@ -354,9 +323,8 @@ class Matcher:
         return [(*span[:3], {name: values[number]}) for number, spans in self._spans(listed, at) for span in spans]
 
 
-CUTS = 5  # places where one sentence may be two requests; each costs a pass over the patterns
-
-_COURTESY: tuple[PatternList, ...] = ("lead", "request")
+def _score(span: Span) -> float:
+    return span[1] - 0.6 * span[2]
 
 
 class Part:
@@ -399,20 +367,26 @@ class Reader:
         self._grammar = grammar
         self._intents = intents
         self._is_value = is_value
-        self._stops = grammar.words("stops")
-        self._vague = grammar.words("vague")
 
     def read(self, sentence: str) -> Reading:
-        """Return what the sentence asks for."""
         tokens = tokenize(sentence, self._grammar.fold) if len(sentence) <= SENTENCE_CHARS else []
         if not tokens or len(tokens) > SENTENCE_TOKENS:
             return Reading([])
         asked = self._question(tokens)
         if asked is None:
-            parts = self._split(sentence, tokens)
-            return Reading(parts) if parts else Reading([], self._topic(sentence, tokens, bare=True))
-        part = self._one(sentence, tokens, may_change=False)
-        return Reading([part]) if part else Reading([], self._topic(sentence, asked, bare=False))
+            return Reading(self._split(sentence, tokens))
+        parts = self._one(sentence, tokens, may_change=False)
+        if parts:
+            return Reading(parts)
+        # The intent that is asked about: read as a request, or by a phrase in it.
+        about = self._one(sentence, asked, may_change=True) if asked else []
+        if about:
+            return Reading([], about[0].intent)
+        phrases, names = self._grammar.of_intents("about")
+        matcher = self._matcher(asked, 0)
+        found = [matcher.longest(phrases, at) for at in range(len(asked))]
+        length, number = max(found, key=lambda one: (one[0], -one[1]), default=(0, 0))
+        return Reading([], names[number] if length else "")
 
     def answer(self, sentence: str, kind: str) -> tuple[str, bool] | None:
         """Return the value in an answer to a question for a slot of type `kind`, None when it holds none."""
@@ -420,11 +394,10 @@ class Reader:
         if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
             return None  # a question is no answer
         rests = [(at, pattern, {"value": kind}) for at, pattern in enumerate(self._grammar.language.get("answers", ()))]
-        found = Matcher(self._grammar, tokens, self._fits, 0).best(Branch(rests))
+        found = self._matcher(tokens, 0).best(Branch(rests))
         if not found:
             return None
-        best = max(found.values(), key=Match.score)
-        return self._value(sentence, tokens, kind, best.slots["value"])
+        return self._value(sentence, tokens, kind, max(found.values(), key=_score)[3]["value"])
 
     def _question(self, tokens: list[Token]) -> list[Token] | None:
         """Return what is asked about when the sentence is a question, None when it is a request."""
@@ -458,49 +431,45 @@ class Reader:
 
     def _prefix(self, tokens: list[Token], name: PatternList) -> int:
         """Return how many tokens at the start a pattern of a list covers, none of them mistyped."""
-        return Matcher(self._grammar, tokens, self._fits, 0).longest(self._grammar.patterns(name))[0]
+        return self._matcher(tokens, 0).longest(self._grammar.patterns(name))[0]
 
     def _split(self, sentence: str, tokens: list[Token]) -> list[Part]:
         whole = self._one(sentence, tokens, may_change=True)
         # One request may end, and the next begin, wherever a joining word or a mark stands.
         joiners = self._grammar.words("joiners")
-        found = []
+        is_joiner = [token.norm in joiners for token in tokens]
+        cuts = []
         for at in range(1, len(tokens)):
-            if tokens[at].norm in joiners and tokens[at - 1].norm not in joiners:
-                start = at
-                while start < len(tokens) and tokens[start].norm in joiners:
-                    start += 1
+            if is_joiner[at] and not is_joiner[at - 1]:
+                start = next((place for place in range(at, len(tokens)) if not is_joiner[place]), len(tokens))
                 if start < len(tokens):
-                    found.append((at, start))
-            elif tokens[at - 1].tail and tokens[at].norm not in joiners and "?" not in tokens[at - 1].tail:
-                found.append((at, at))
-        cuts = found
-        if not cuts or len(cuts) > CUTS or (whole and not self._has_free_slot(whole)):
-            return [whole] if whole else []
-        best = self._joined(sentence, tokens, cuts)
-        if whole and (not best or whole.score >= sum(part.score for part in best)):
-            return [whole]
-        return best
+                    cuts.append((at, start))
+            elif tokens[at - 1].tail and not is_joiner[at] and "?" not in tokens[at - 1].tail:
+                cuts.append((at, at))
+        if not cuts or len(cuts) > CUTS or (whole and not self._has_free_slot(whole[0])):
+            return whole
+        best = self._several(sentence, tokens, cuts)
+        return whole if whole and (not best or whole[0].score >= sum(part.score for part in best)) else best
 
-    def _joined(self, sentence: str, tokens: list[Token], cuts: list[tuple[int, int]]) -> list[Part]:
+    def _several(self, sentence: str, tokens: list[Token], cuts: list[tuple[int, int]]) -> list[Part]:
         found: list[Part] = []
         for at, (end, start) in enumerate(cuts):
-            first = self._one(sentence, tokens[:end], may_change=True)
-            if not first or not self._is_joinable(first):
+            first = self._joinable(sentence, tokens[:end])
+            if not first:
                 continue
             later = [(one - start, two - start) for one, two in cuts[at + 1 :]]
-            rest = [self._one(sentence, tokens[start:], may_change=True)]
-            options = [[part for part in rest if part and self._is_joinable(part)]]
-            options.append(self._joined(sentence, tokens[start:], later) if later else [])
+            options = [self._joinable(sentence, tokens[start:])]
+            options.append(self._several(sentence, tokens[start:], later) if later else [])
             for option in options:
-                parts = [first, *option]
+                parts = [*first, *option]
                 if option and sum(part.score for part in parts) > sum(part.score for part in found):
                     found = parts
         return found
 
-    def _is_joinable(self, part: Part) -> bool:
-        intent = self._intents[part.intent]
-        return any(name in intent for name in ("commands", "tool", "as"))
+    def _joinable(self, sentence: str, tokens: list[Token]) -> list[Part]:
+        """Return the request that some tokens are, [] for one that only says something."""
+        found = self._one(sentence, tokens, may_change=True)
+        return [part for part in found if self._intents[part.intent].keys() & {"commands", "tool", "as"}]
 
     def _has_free_slot(self, part: Part) -> bool:
         kinds = kinds_of(self._intents[part.intent])
@@ -508,40 +477,40 @@ class Reader:
             slot_types.WIDTHS.get(kinds.get(name, ""), 1) > 1 and not quoted for name, (_, quoted) in part.slots.items()
         )
 
-    def _one(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
+    def _one(self, sentence: str, tokens: list[Token], may_change: bool) -> list[Part]:
+        """Return the request that all tokens are, without courtesy and particles or with them; [] when none."""
         bare = self._polite(tokens)[0]
         particles = self._grammar.words("particles")
-        best: Part | None = None
-        for tried in (bare, tokens):
+        for tried in (bare, tokens) if len(bare) < len(tokens) else (bare,):
             plain = [token for token in tried if token.is_quoted or token.norm not in particles]
-            best = best or self._match(sentence, tried, may_change)
-            best = best or (self._match(sentence, plain, may_change) if 0 < len(plain) < len(tried) else None)
-            if len(bare) == len(tokens):
-                break
-        return best
+            best = self._match(sentence, tried, may_change)
+            if not best and 0 < len(plain) < len(tried):
+                best = self._match(sentence, plain, may_change)
+            if best:
+                return [best]
+        return []
 
     def _match(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
         best: Part | None = None
         patterns, names = self._grammar.of_intents("patterns")
-        for number, match in Matcher(self._grammar, tokens, self._fits).best(patterns).items():
+        for number, span in self._matcher(tokens).best(patterns).items():
             name = names[number]
-            if (may_change or not self.is_change(name)) and (best is None or match.score() > best.score):
-                kinds = kinds_of(self._intents[name])
+            intent = self._intents[name]
+            is_change = intent.keys() & {"commands", "as"} or intent.get("tool") in ("service", "undo")
+            if (may_change or not is_change) and (best is None or _score(span) > best.score):
+                kinds = kinds_of(intent)
                 raws = {
-                    slot: self._value(sentence, tokens, kinds.get(slot, slot), match.slots[slot])
-                    for slot in match.slots
+                    slot: self._value(sentence, tokens, kinds.get(slot, slot), place) for slot, place in span[3].items()
                 }
-                part = Part(name, {slot: raw for slot, raw in raws.items() if raw}, match.score(), match.slips)
-                best = part if self._are_strict_ok(part) else best
+                part = Part(name, {slot: raw for slot, raw in raws.items() if raw}, _score(span), span[2])
+                strict = [slot for slot, rule in intent.get("slots", {}).items() if rule.get("strict")]
+                said = [slot for slot in strict if slot in part.slots]
+                best = part if all(self._is_value(kinds[slot], *part.slots[slot]) for slot in said) else best
         return best
 
-    def is_change(self, name: str) -> bool:
-        """Tell whether an intent changes the router."""
-        intent = self._intents[name]
-        return "commands" in intent or "as" in intent or intent.get("tool") in ("service", "undo")
-
-    def _fits(self, kind: str, tokens: list[Token]) -> bool:
-        return slot_types.fits(kind, tokens, self._stops)
+    def _matcher(self, tokens: list[Token], slips: int = SLIPS) -> Matcher:
+        stops = self._grammar.words("stops")
+        return Matcher(self._grammar, tokens, lambda kind, some: slot_types.fits(kind, some, stops), slips)
 
     def _value(
         self, sentence: str, tokens: list[Token], kind: str, span: tuple[int, int] | str
@@ -550,33 +519,12 @@ class Reader:
         if isinstance(span, str):
             return span, True
         chosen = tokens[span[0] : span[1]]
-        if all(token.norm in self._vague and not token.is_quoted for token in chosen):
+        if all(token.norm in self._grammar.words("vague") and not token.is_quoted for token in chosen):
             return None
         return slot_types.span_text(sentence, chosen, kind)
 
-    def _are_strict_ok(self, part: Part) -> bool:
-        rules = self._intents[part.intent].get("slots", {})
-        return all(
-            self._is_value(rule["type"], *part.slots[slot])
-            for slot, rule in rules.items()
-            if rule.get("strict") and slot in part.slots
-        )
-
-    def _topic(self, sentence: str, tokens: list[Token], bare: bool) -> str:
-        """Return the intent a question is about: read as a request, or by a phrase in it; "" when unknown."""
-        if not bare and tokens:
-            part = self._one(sentence, tokens, may_change=True)
-            if part:
-                return part.intent
-        phrases, names = self._grammar.of_intents("about")
-        matcher = Matcher(self._grammar, tokens, self._fits, 0)
-        found = [(0, 0)] if bare else [matcher.longest(phrases, at) for at in range(len(tokens))]
-        length, number = max(found, key=lambda one: (one[0], -one[1]), default=(0, 0))
-        return names[number] if length else ""
-
 
 def kinds_of(intent: Intent) -> dict[str, str]:
-    """Return {slot: type} of an intent."""
     return {slot: rule["type"] for slot, rule in intent.get("slots", {}).items()}
 
 

@@ -1,4 +1,4 @@
-"""Tool results in words: what became of a change, and what was read; the words come from the language file.
+"""Sentences with {fields}, and tool results in words: what became of a change, and what was read.
 
 Knows the shapes of the results of oasis/tools and leaves out what is not there. What others wrote in them, such as log
 lines, names of networks and descriptions, is cleaned, cut, and quoted.
@@ -10,127 +10,27 @@ waiting_confirm, declined, expired, cancelled, refused, failed or rolled_back; a
 
 from __future__ import annotations
 
+import re
+
 from oasis.core import clean, jsonl
 from oasis.errors import SchemaError
-from oasis.parts.offline.language.template import bare, duration, items, quoted, rows, sentence, size, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.language.template import Data
-    from oasis.parts.offline.shapes import Block, Event, Message, Texts, ToolResult
+    from oasis.parts.offline.shapes import Block, Callable, Event, Fields, Json, Message, Texts, ToolResult
+
+    Data = dict[str, Json]
+    Lines = Callable[[Data], list[str]]
 
 
-LINES = 60  # devices, services or options shown; the page has the rest
+_FIELD = re.compile(r"\{(\w+)\}")
+_OPTIONAL = re.compile(r"\[([^\[\]]*\{[^\[\]]*)\]")
 _BANDS = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz", "60g": "60 GHz"}
-
-
-def status(data: Data, texts: Texts) -> str:
-    """Return the answer of the tool `status` as lines of words."""
-    part = _PARTS.get(str(data.get("what")))
-    lines = part(data, texts) if part else []
-    if not lines:
-        lines = [texts["nothing"]]
-    # Other notes are for models: what was left out, and where the rest is.
-    if any("not available" in str(note) for note in items(data.get("notes"))):
-        lines.append(texts["config_only"])
-    return "\n".join(lines[: LINES + 1])
-
-
-def config(data: Data) -> str:
-    """Return the answer of the tool `read_config` as lines like those of `uci show`."""
-    lines = []
-    package = data.get("package")
-    for name, section in table(data.get("sections")).items():
-        options = table(section)
-        lines.append(f"{package}.{name}={options.get('.type')}")
-        for option, value in options.items():
-            if not option.startswith("."):
-                listed = value if isinstance(value, list) else [value]
-                shown = " ".join(quoted(str(item)) for item in listed)
-                lines.append(f"{package}.{name}.{option}={shown}")
-    return "```\n" + "\n".join(lines) + "\n```"
-
-
-def _overview(data: Data, texts: Texts) -> list[str]:
-    internet = table(data.get("internet"))
-    memory = table(data.get("memory_bytes"))
-    devices = table(data.get("devices"))
-    lines = [sentence(texts["router"], {**data, "up": duration(data.get("uptime_s"), texts)})]
-    state = {True: "internet_up", False: "internet_down"}.get(internet.get("up"), "internet_unknown")  # type: ignore[call-overload]
-    lines.append(sentence(texts[state], {**internet, "ipv4": bare(internet.get("ipv4"))}))
-    for lan in rows(data.get("lan")):
-        lines.append(sentence(texts["lan"], {"ipv4": bare(lan.get("ipv4"))}))
-    lines += [_network(network, texts) for network in rows(data.get("wifi"))] or [texts["no_wifi"]]
-    lines.append(sentence(texts["device_count"], devices))
-    if memory:
-        lines.append(sentence(texts["memory"], {key: size(value) for key, value in memory.items()}))
-    return lines
-
-
-def _addresses(data: Data, texts: Texts) -> list[str]:
-    lines = []
-    for one in rows(data.get("interfaces")):
-        fields = {
-            **one,
-            "addresses": [*items(one.get("ipv4")), *items(one.get("ipv6"))],
-            "state": _on(one, "up", texts, "up", "down"),
-        }
-        lines.append(sentence(texts["interface"] if fields["addresses"] else texts["interface_empty"], fields))
-    return lines
-
-
-def _devices(data: Data, texts: Texts) -> list[str]:
-    found = rows(data.get("devices"))
-    if not found:
-        return [texts["no_devices"]]
-    lines = [sentence(texts["devices"], {"count": len(found)})] if len(found) > 1 else []
-    for one in found:
-        marks = [texts[name] for name in ("fixed", "blocked") if one.get(name)]
-        marks += [texts["away"]] if not one.get("present") else []
-        lines.append(sentence(texts["device"], {**one, "name": one.get("name") or texts["unnamed"], "marks": marks}))
-    return lines
-
-
-def _wifi(data: Data, texts: Texts) -> list[str]:
-    lines = []
-    for radio in rows(data.get("radios")):
-        for network in rows(radio.get("networks")):
-            lines.append(_network({**network, "band": radio.get("band"), "channel": radio.get("channel")}, texts))
-    return lines or [texts["no_wifi"]]
-
-
-def _network(one: Data, texts: Texts) -> str:
-    encryption = str(one.get("encryption", ""))
-    is_open = encryption in ("", "none", "owe")
-    band = _BANDS.get(str(one.get("band")), one.get("band"))
-    return sentence(texts["wifi_open" if is_open else "wifi"], {**one, "band": band, "state": _on(one, "on", texts)})
-
-
-def _services(data: Data, texts: Texts) -> list[str]:
-    found = rows(data.get("services"))
-    running = [one.get("name") for one in found if one.get("running") is True]
-    off = [one.get("name") for one in found if one.get("enabled") is False]
-    lines = [sentence(texts["running"], {"names": running})] if running else []
-    return lines + ([sentence(texts["disabled"], {"names": off})] if off else [])
-
-
-def _storage(data: Data, texts: Texts) -> list[str]:
-    lines = []
-    for name in ("flash", "tmp", "memory"):
-        sizes = table(data.get(name + "_bytes"))
-        free = sizes.get("avail", sizes.get("available", sizes.get("free")))
-        if sizes:
-            fields = {"what": texts["store_" + name], "free": size(free), "total": size(sizes.get("total"))}
-            lines.append(sentence(texts["store"], dict(fields)))
-    return lines
-
-
-def _on(one: Data, key: str, texts: Texts, yes: str = "on", no: str = "off") -> str:
-    return texts[yes if one[key] else no] if key in one else ""
-
-
-# A line of the owner's or a model's words is cut here.
-WORDS_CHARS = 120
+# A chat on a phone shows about so many lines before they are a heap; the page has the rest.
+LINES, FINDINGS, LOG_LINES, NETWORKS, PACKAGES = 60, 8, 20, 10, 20
+# Of the owner's or a model's words, of explanations, of a line, of a result that was too long, of a foreign message.
+WORDS_CHARS, TEXT_CHARS, LINE_CHARS, RAW_CHARS, ERROR_CHARS = 120, 200, 160, 2000, 400
+RESULT_CHARS = 64 * 1024  # a larger result is not read; ours are a few kB
 # Of a change; one that stands needs no word.
 _STATES = {
     "undone": "state_undone",
@@ -139,249 +39,67 @@ _STATES = {
     "rolled_back": "state_rolled_back",
     "rollback_failed": "state_rollback_failed",
 }
+_FAULTS = {"policy": "refused", "apply": "failed", "rollback": "rollback_failed"}  # code of an error -> what it means
 
 
-def wan(data: Data, texts: Texts) -> list[str]:
-    """Return whether the internet can be reached, then each way to it."""
-    ways = rows(data.get("wan"))
-    if not ways:
-        return [texts["no_way"]]
-    best = next((way for way in ways if way.get("up") and way.get("gateway")), None)
-    if best is not None:
-        head = sentence(texts["internet_up"], {"dns": best.get("dns")})
-    else:
-        is_known = not data.get("notes")
-        head = sentence(
-            texts["internet_down" if is_known else "internet_unknown"],
-            {"interfaces": [way.get("interface") for way in ways]},
-        )
-    return [head, *[_uplink(way, texts) for way in ways]]
+def quoted(value: str) -> str:
+    """Return a value in single quotes, as a shell reads it back unchanged."""
+    return "'" + value.replace("'", "'\\''") + "'"
 
 
-def _uplink(way: Data, texts: Texts) -> str:
-    link = table(way.get("link"))
-    if way.get("up"):
-        addresses = [*items(way.get("ipv4")), *items(way.get("ipv6"))]
-        fields = {**way, "addresses": addresses, "up": duration(way.get("uptime_s"), texts), "mbit": link.get("mbit")}
-        return sentence(texts["way_up"], fields)
-    why = [clean.name(one) for one in items(way.get("faults"))]
-    if link.get("plugged") is False:
-        why.insert(0, texts["no_cable"])
-    return sentence(texts["way_down"], {**way, "why": why})
+def fill(template: str, fields: Fields) -> str:
+    """Put fields into a template, each once: braces in a value stay as they are. Raises: ValueError."""
+    for name in _FIELD.findall(template):
+        if name not in fields:
+            raise ValueError(f"template {template}: no field {name}")
+    return _FIELD.sub(lambda match: _text(fields[match[1]]), template)
 
 
-def system(data: Data, texts: Texts) -> list[str]:
-    """Return the machine: model, time it is up, load, memory, temperatures, clock."""
-    lines = [sentence(texts["machine"], data)] if data.get("model") else []
-    up = duration(data.get("uptime_s"), texts)
-    if up:
-        lines.append(sentence(texts["uptime"], {"up": up, "load": items(data.get("load"))}))
-    memory = table(data.get("memory_bytes"))
-    if memory:
-        lines.append(sentence(texts["memory"], {key: size(value) for key, value in memory.items()}))
-    heat = [f"{one.get('sensor')} {one.get('celsius')} °C" for one in rows(data.get("temperatures"))]
-    lines += [sentence(texts["temperatures"], {"names": heat})] if heat else []
-    lines += _connections(data, texts)
-    return lines + ([sentence(texts["clock"], data)] if data.get("time") else [])
+def sentence(template: str, fields: Fields) -> str:
+    """Return a sentence; parts in [brackets] with an empty field are left out, unknown fields are empty."""
+
+    def optional(match: re.Match[str]) -> str:
+        is_whole = all(_text(fields.get(name, "")) for name in _FIELD.findall(match[1]))
+        return match[1] if is_whole else ""
+
+    return _FIELD.sub(lambda match: _text(fields.get(match[1], "")), _OPTIONAL.sub(optional, template))
 
 
-def _connections(data: Data, texts: Texts) -> list[str]:
-    found = table(data.get("connections"))
-    return [sentence(texts["connections"], found)] if "followed" in found else []
+def _text(value: object) -> str:
+    """Return a field as words: a device by its label, a list with commas."""
+    if isinstance(value, dict):
+        return str(value.get("label", ""))
+    if isinstance(value, list):
+        return ", ".join(_text(item) for item in value)
+    return "" if value is None else str(value)
 
 
-def firewall(data: Data, texts: Texts) -> list[str]:
-    """Return port forwards first, which is what people ask for, then zones and what may pass."""
-    forwards = rows(data.get("port_forwards"))
-    lines = [texts["forwards"], *[_forward(one, texts) for one in forwards]] if forwards else [texts["no_forwards"]]
-    zones = [
-        "%s (%s)" % (one.get("name"), ", ".join(map(str, items(one.get("networks")))))
-        for one in rows(data.get("zones"))
-    ]
-    for key, names in (("zones", zones), ("passes", items(data.get("passes")))):
-        lines += [sentence(texts[key], {"names": names})] if names else []
-    return [*lines, sentence(texts["rules"], {"count": len(rows(data.get("rules")))})]
+def _size(number: object) -> str:
+    if not isinstance(number, int):
+        return ""
+    value = float(number)
+    units = ["TB", "GB", "MB", "kB", "B"]
+    while value >= 1024 and len(units) > 1:
+        value /= 1024
+        units.pop()
+    return f"{value:.{0 if value >= 10 else 1}f} {units[-1]}"
 
 
-def _forward(one: Data, texts: Texts) -> str:
-    target = str(one.get("dest_ip") or one.get("dest") or "")
-    inner = one.get("dest_port")
-    fields = {
-        "port": one.get("src_dport") or "*",
-        "proto": items(one.get("proto")) or one.get("proto"),
-        "target": f"{target}:{inner}" if inner and inner != one.get("src_dport") else target,
-        "name": clean.name(one.get("name")),
-        "state": texts["off"] if one.get("enabled") is False else "",
-    }
-    return sentence(texts["forward"], fields)
+def _table(value: Json) -> Data:
+    return value if isinstance(value, dict) else {}
 
 
-def dhcp(data: Data, texts: Texts) -> list[str]:
-    """Return where addresses are given out, how many are, and which are fixed."""
-    lines = [sentence(texts["pool" if one.get("on") else "pool_off"], one) for one in rows(data.get("pools"))]
-    lines.append(sentence(texts["leases"], data))
-    fixed = rows(data.get("fixed"))
-    lines += [texts["reserved"]] if fixed else []
-    return lines + ["- " + ", ".join([str(one.get("ip", "")), *map(str, items(one.get("mac")))]) for one in fixed]
+def _rows(value: Json) -> list[Data]:
+    return [item for item in _items(value) if isinstance(item, dict)]
 
 
-def dns(data: Data, texts: Texts) -> list[str]:
-    """Return who is asked for names, and what is answered here."""
-    upstream = [server for one in rows(data.get("from_interfaces")) for server in items(one.get("servers"))]
-    asked = items(data.get("configured_servers")) + [one for one in upstream if isinstance(one, str)]
-    lines = [sentence(texts["dns_asked"], {"names": asked})] if asked else [texts["dns_none"]]
-    own = [f"{one.get('name')} ({one.get('ip')})" for one in rows(data.get("own_names"))]
-    for key, names in (("dns_names", own), ("dns_overrides", items(data.get("overrides")))):
-        lines += [sentence(texts[key], {"names": names})] if names else []
-    if data.get("rebind_protection") is False:
-        lines.append(texts["no_rebind"])
-    counts = table(data.get("queries"))
-    if counts:
-        fields = {"local": counts.get("local_answered", 0), "asked": counts.get("queries_forwarded", 0)}
-        lines.append(sentence(texts["dns_counts"], fields))
-    return lines
+def _items(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
 
 
-def traffic(data: Data, texts: Texts) -> list[str]:
-    """Return what each device of the network carried; those that carried nothing are left out."""
-    lines = []
-    for one in rows(data.get("devices")):
-        if one.get("rx_bytes") or one.get("tx_bytes"):
-            errors = sum(count for key in ("rx_errors", "tx_errors") if isinstance(count := one.get(key, 0), int))
-            fields = {**one, "received": size(one.get("rx_bytes")), "sent": size(one.get("tx_bytes"))}
-            lines.append(sentence(texts["carried"], {**fields, "errors": errors or ""}))
-    lines += _connections(data, texts)
-    up = duration(data.get("since_s"), texts)
-    return lines + ([sentence(texts["counted"], {"up": up})] if lines and up else [])
-
-
-def ports(data: Data, texts: Texts) -> list[str]:
-    """Return what is plugged into each socket."""
-    return [
-        sentence(texts["port_empty" if not one.get("plugged") else "port" if "mbit" in one else "port_plugged"], one)
-        for one in rows(data.get("ports"))
-    ]
-
-
-def changes(data: Data, texts: Texts) -> list[str]:
-    """Return what was changed, newest first."""
-    found = rows(data.get("changes"))
-    if not found:
-        return [texts["no_changes"]]
-    lines = [texts["changes"]]
-    for one in found:
-        state = _STATES.get(str(one.get("state")))
-        summary = clean.line(one.get("summary", ""))[:WORDS_CHARS]
-        lines.append(sentence(texts["change"], {**one, "summary": summary, "state": texts[state] if state else ""}))
-    return lines
-
-
-# A chat on a phone shows about so many lines before they are a heap.
-FINDINGS, LOG_LINES, NETWORKS, PACKAGES = 8, 20, 10, 20
-TEXT_CHARS, LINE_CHARS, RAW_CHARS = 200, 160, 2000
-
-
-def answer(name: str, data: Data, texts: Texts) -> str:
-    """Return the answer of a tool in words, "" for one that has no words here."""
-    if "cut" in data and isinstance(data.get("text"), str):
-        return texts["cut"] + "\n" + _quotation([_cut(one) for one in str(data["text"])[:RAW_CHARS].split("\n")])
-    words = _TOOLS.get(name)
-    return "\n".join(words(data, texts)) if words else ""
-
-
-def _diagnose(data: Data, texts: Texts) -> list[str]:
-    findings = rows(data.get("findings"))
-    lines = [sentence(texts["findings" if findings else "healthy"], data)]
-    for one in findings[:FINDINGS]:
-        severity = texts.get(f"severity_{one.get('severity')}", "")
-        evidence = [_cut(text) for text in items(one.get("evidence"))[:1]]
-        fields = {"title": _bare(one.get("title")), "explanation": _bare(one.get("explanation"))}
-        lines.append(sentence(texts["finding"], {"severity": severity, "evidence": evidence, **fields}))
-        if one.get("advice"):
-            lines.append(sentence(texts["finding_advice"], {"advice": _cut(one["advice"], TEXT_CHARS)}))
-    lines += _more(len(findings) - FINDINGS, texts)
-    skipped = [_cut(name) for name in table(data.get("not_checked"))]
-    return lines + ([sentence(texts["not_checked"], {"names": list(skipped)})] if skipped else [])
-
-
-def _logs(data: Data, texts: Texts) -> list[str]:
-    found = rows(data.get("lines"))
-    if not found:
-        return [texts["no_log"]]
-    shown = found[-LOG_LINES:]
-    matching = data.get("matching")
-    is_part = isinstance(matching, int) and matching > len(shown)
-    counts = {"shown": len(shown), "matching": matching} if is_part else {}
-    lines = [_cut(f"{one.get('when')} {one.get('level')} {one.get('text')}") for one in shown]
-    return [sentence(texts["log"], counts), _quotation(lines)]
-
-
-def _probe(data: Data, texts: Texts) -> list[str]:
-    named = {"target": data.get("name") or data.get("address")}
-    if named["target"] != data.get("address"):
-        named["address"] = data.get("address")
-    if "hops" in data:
-        hops = rows(data.get("hops"))
-        head = sentence(texts["trace" if data.get("arrives") else "trace_lost"], {**named, "count": len(hops)})
-        return [head, *[sentence(texts["hop" if "address" in one else "hop_silent"], one) for one in hops]]
-    if "sent" in data:
-        average = table(data.get("ms")).get("average")
-        return [sentence(texts["ping" if data.get("answers") else "ping_none"], {**data, **named, "average": average})]
-    addresses = items(data.get("addresses"))
-    return [sentence(texts["lookup" if addresses else "lookup_none"], {**named, "addresses": addresses})]
-
-
-def _wifi_scan(data: Data, texts: Texts) -> list[str]:
-    return [line for radio in rows(data.get("radios")) for line in _radio(radio, texts)] or [texts["nothing"]]
-
-
-def _radio(radio: Data, texts: Texts) -> list[str]:
-    band = _BANDS.get(str(radio.get("band")), radio.get("band") or radio.get("radio"))
-    if "networks" not in radio:
-        return [sentence(texts["scan_none"], {"band": band})]
-    networks = rows(radio.get("networks"))
-    lines = [sentence(texts["scan"], {**radio, "band": band, "count": len(networks)})]
-    lines += [sentence(texts["scan_channel"], one) for one in rows(radio.get("channels"))]
-    for one in [one for one in networks if "ssid" in one][:NETWORKS]:
-        # The name is the neighbour's: quoted, so that it is no sentence of this answer.
-        ssid = f"“{_plain(clean.name(one['ssid'], 32))}”" if one["ssid"] else texts["unnamed"]
-        lines.append(
-            sentence(texts["scan_network"], {**one, "ssid": ssid, "open": texts["open"] if one.get("open") else ""})
-        )
-    quieter = radio.get("quieter")
-    if quieter:
-        is_own = str(quieter) == str(radio.get("channel"))
-        lines.append(sentence(texts["quietest" if is_own else "quieter"], {"quieter": quieter}))
-    return lines
-
-
-def _packages(data: Data, texts: Texts) -> list[str]:
-    action = str(data.get("action"))
-    if action == "update":
-        return [texts["packages_fresh"]]
-    if action in ("install", "remove"):
-        return [sentence(texts["package_" + action], {"names": items(data.get("changed"))})]
-    found = rows(data.get("packages"))
-    if not found:
-        return [texts["packages_current" if action == "upgradable" else "packages_none"]]
-    count = data.get("found")
-    lines = [sentence(texts["packages"], {"found": count})]
-    template = texts["package_newer" if action == "upgradable" else "package"]
-    lines += [sentence(template, {**one, "about": _cut(one.get("about", ""))}) for one in found[:PACKAGES]]
-    lines += _more((count if isinstance(count, int) else len(found)) - PACKAGES, texts)
-    return [*lines, texts["packages_image"]] if action == "upgradable" else lines
-
-
-def _power(data: Data, texts: Texts) -> list[str]:
-    return [sentence(texts["shutdown" if data.get("action") == "shutdown" else "reboot"], data)]
-
-
-def _backup(data: Data, texts: Texts) -> list[str]:
-    return [sentence(texts["backup"], {**data, "size": size(data.get("size_bytes"))})]
-
-
-def _more(count: int, texts: Texts) -> list[str]:
-    return [sentence(texts["more"], {"count": count})] if count > 0 else []
+def _bare(addresses: Json) -> list[str]:
+    """Return addresses without the lengths of their networks."""
+    return [str(one).partition("/")[0] for one in _items(addresses)]
 
 
 def _quotation(lines: list[str]) -> str:
@@ -398,14 +116,302 @@ def _cut(value: object, most: int = LINE_CHARS) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _bare(value: object) -> str:
-    return _cut(value or "", TEXT_CHARS).rstrip(".")
+class Report:
+    """Results of tools in words of one language: a method `tool_…` for a tool, `part_…` for what `status` was asked."""
 
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
 
-RESULT_CHARS = 64 * 1024  # a larger result is not read; ours are a few kB
-ERROR_CHARS = 400  # of a foreign message that is shown
-_STATE_NAMES = {"confirmed": "applied"}
-_FAULTS = {"policy": "refused", "apply": "failed", "rollback": "rollback_failed"}  # code of an error -> what it means
+    def _say(self, name: str, fields: Fields) -> str:
+        return sentence(self._texts[name], fields)
+
+    def _listed(self, name: str, names: list[Json] | list[str]) -> list[str]:
+        return [self._say(name, {"names": names})] if names else []
+
+    def _duration(self, seconds: object) -> str:
+        """Return a span of time in its two largest units."""
+        if not isinstance(seconds, int):
+            return ""
+        parts = ((seconds // 86400, "days"), (seconds // 3600 % 24, "hours"), (seconds // 60 % 60, "minutes"))
+        shown = [f"{count} {self._texts[name]}" for count, name in parts if count][:2]
+        return " ".join(shown) or "0 " + self._texts["minutes"]
+
+    def part_overview(self, data: Data) -> list[str]:
+        internet = _table(data.get("internet"))
+        lines = [self._say("router", {**data, "up": self._duration(data.get("uptime_s"))})]
+        state = {True: "internet_up", False: "internet_down"}.get(internet.get("up"), "internet_unknown")  # type: ignore[call-overload]
+        lines.append(self._say(state, {**internet, "ipv4": _bare(internet.get("ipv4"))}))
+        lines += [self._say("lan", {"ipv4": _bare(lan.get("ipv4"))}) for lan in _rows(data.get("lan"))]
+        lines += [self._network(network) for network in _rows(data.get("wifi"))] or [self._texts["no_wifi"]]
+        lines.append(self._say("device_count", _table(data.get("devices"))))
+        return lines + self._memory(data)
+
+    def _memory(self, data: Data) -> list[str]:
+        memory = _table(data.get("memory_bytes"))
+        return [self._say("memory", {key: _size(value) for key, value in memory.items()})] if memory else []
+
+    def part_addresses(self, data: Data) -> list[str]:
+        lines = []
+        for one in _rows(data.get("interfaces")):
+            addresses = [*_items(one.get("ipv4")), *_items(one.get("ipv6"))]
+            fields = {**one, "addresses": addresses, "state": self._state_word(one, "up", "up", "down")}
+            lines.append(self._say("interface" if addresses else "interface_empty", fields))
+        return lines
+
+    def part_devices(self, data: Data) -> list[str]:
+        found = _rows(data.get("devices"))
+        if not found:
+            return [self._texts["no_devices"]]
+        lines = [self._say("devices", {"count": len(found)})] if len(found) > 1 else []
+        for one in found:
+            marks = [self._texts[name] for name in ("fixed", "blocked") if one.get(name)]
+            marks += [self._texts["away"]] if not one.get("present") else []
+            name = one.get("name") or self._texts["unnamed"]
+            lines.append(self._say("device", {**one, "name": name, "marks": marks}))
+        return lines
+
+    def part_wifi(self, data: Data) -> list[str]:
+        return [
+            self._network({**network, "band": radio.get("band"), "channel": radio.get("channel")})
+            for radio in _rows(data.get("radios"))
+            for network in _rows(radio.get("networks"))
+        ] or [self._texts["no_wifi"]]
+
+    def _network(self, one: Data) -> str:
+        is_open = str(one.get("encryption", "")) in ("", "none", "owe")
+        band = _BANDS.get(str(one.get("band")), one.get("band"))
+        fields = {**one, "band": band, "state": self._state_word(one, "on", "on", "off")}
+        return self._say("wifi_open" if is_open else "wifi", fields)
+
+    def _state_word(self, one: Data, key: str, yes: str, no: str) -> str:
+        return self._texts[yes if one[key] else no] if key in one else ""
+
+    def part_services(self, data: Data) -> list[str]:
+        found = _rows(data.get("services"))
+        running = [one.get("name") for one in found if one.get("running") is True]
+        off = [one.get("name") for one in found if one.get("enabled") is False]
+        return self._listed("running", running) + self._listed("disabled", off)
+
+    def part_storage(self, data: Data) -> list[str]:
+        lines = []
+        for name in ("flash", "tmp", "memory"):
+            sizes = _table(data.get(name + "_bytes"))
+            free = sizes.get("avail", sizes.get("available", sizes.get("free")))
+            if sizes:
+                fields = {"what": self._texts["store_" + name], "free": _size(free), "total": _size(sizes.get("total"))}
+                lines.append(self._say("store", fields))
+        return lines
+
+    def part_wan(self, data: Data) -> list[str]:
+        """Return whether the internet can be reached, then each way to it."""
+        ways = _rows(data.get("wan"))
+        if not ways:
+            return [self._texts["no_way"]]
+        best = next((way for way in ways if way.get("up") and way.get("gateway")), None)
+        if best is not None:
+            head = self._say("internet_up", {"dns": best.get("dns")})
+        else:
+            names = [way.get("interface") for way in ways]
+            head = self._say("internet_unknown" if data.get("notes") else "internet_down", {"interfaces": names})
+        return [head, *[self._uplink(way) for way in ways]]
+
+    def _uplink(self, way: Data) -> str:
+        link = _table(way.get("link"))
+        if way.get("up"):
+            addresses = [*_items(way.get("ipv4")), *_items(way.get("ipv6"))]
+            up = self._duration(way.get("uptime_s"))
+            return self._say("way_up", {**way, "addresses": addresses, "up": up, "mbit": link.get("mbit")})
+        why = [clean.name(one) for one in _items(way.get("faults"))]
+        if link.get("plugged") is False:
+            why.insert(0, self._texts["no_cable"])
+        return self._say("way_down", {**way, "why": why})
+
+    def part_system(self, data: Data) -> list[str]:
+        lines = [self._say("machine", data)] if data.get("model") else []
+        up = self._duration(data.get("uptime_s"))
+        if up:
+            lines.append(self._say("uptime", {"up": up, "load": _items(data.get("load"))}))
+        heat = [f"{one.get('sensor')} {one.get('celsius')} °C" for one in _rows(data.get("temperatures"))]
+        lines += self._memory(data) + self._listed("temperatures", heat) + self._connections(data)
+        return lines + ([self._say("clock", data)] if data.get("time") else [])
+
+    def _connections(self, data: Data) -> list[str]:
+        found = _table(data.get("connections"))
+        return [self._say("connections", found)] if "followed" in found else []
+
+    def part_firewall(self, data: Data) -> list[str]:
+        """Return port forwards first, which is what people ask for, then zones and what may pass."""
+        forwards = [self._forward(one) for one in _rows(data.get("port_forwards"))]
+        lines = [self._texts["forwards"], *forwards] if forwards else [self._texts["no_forwards"]]
+        zones = [
+            f"{one.get('name')} ({', '.join(map(str, _items(one.get('networks'))))})"
+            for one in _rows(data.get("zones"))
+        ]
+        lines += self._listed("zones", zones) + self._listed("passes", _items(data.get("passes")))
+        return [*lines, self._say("rules", {"count": len(_rows(data.get("rules")))})]
+
+    def _forward(self, one: Data) -> str:
+        target = str(one.get("dest_ip") or one.get("dest") or "")
+        inner = one.get("dest_port")
+        fields = {
+            "port": one.get("src_dport") or "*",
+            "proto": _items(one.get("proto")) or one.get("proto"),
+            "target": f"{target}:{inner}" if inner and inner != one.get("src_dport") else target,
+            "name": clean.name(one.get("name")),
+            "state": self._texts["off"] if one.get("enabled") is False else "",
+        }
+        return self._say("forward", fields)
+
+    def part_dhcp(self, data: Data) -> list[str]:
+        """Return where addresses are given out, how many are, and which are fixed."""
+        lines = [self._say("pool" if one.get("on") else "pool_off", one) for one in _rows(data.get("pools"))]
+        lines.append(self._say("leases", data))
+        fixed = _rows(data.get("fixed"))
+        lines += [self._texts["reserved"]] if fixed else []
+        return lines + ["- " + ", ".join([str(one.get("ip", "")), *map(str, _items(one.get("mac")))]) for one in fixed]
+
+    def part_dns(self, data: Data) -> list[str]:
+        """Return who is asked for names, and what is answered here."""
+        upstream = [server for one in _rows(data.get("from_interfaces")) for server in _items(one.get("servers"))]
+        asked = _items(data.get("configured_servers")) + [one for one in upstream if isinstance(one, str)]
+        own = [f"{one.get('name')} ({one.get('ip')})" for one in _rows(data.get("own_names"))]
+        lines = self._listed("dns_asked", asked) or [self._texts["dns_none"]]
+        lines += self._listed("dns_names", own) + self._listed("dns_overrides", _items(data.get("overrides")))
+        if data.get("rebind_protection") is False:
+            lines.append(self._texts["no_rebind"])
+        counts = _table(data.get("queries"))
+        if counts:
+            fields = {"local": counts.get("local_answered", 0), "asked": counts.get("queries_forwarded", 0)}
+            lines.append(self._say("dns_counts", fields))
+        return lines
+
+    def part_traffic(self, data: Data) -> list[str]:
+        """Return what each device of the network carried; those that carried nothing are left out."""
+        lines = []
+        for one in _rows(data.get("devices")):
+            if one.get("rx_bytes") or one.get("tx_bytes"):
+                errors = sum(count for key in ("rx_errors", "tx_errors") if isinstance(count := one.get(key, 0), int))
+                fields = {**one, "received": _size(one.get("rx_bytes")), "sent": _size(one.get("tx_bytes"))}
+                lines.append(self._say("carried", {**fields, "errors": errors or ""}))
+        lines += self._connections(data)
+        up = self._duration(data.get("since_s"))
+        return lines + ([self._say("counted", {"up": up})] if lines and up else [])
+
+    def part_ports(self, data: Data) -> list[str]:
+        states = {(True, True): "port", (True, False): "port_plugged"}
+        found = [((bool(one.get("plugged")), "mbit" in one), one) for one in _rows(data.get("ports"))]
+        return [self._say(states.get(state, "port_empty"), one) for state, one in found]
+
+    def part_changes(self, data: Data) -> list[str]:
+        lines = []
+        for one in _rows(data.get("changes")):
+            state = _STATES.get(str(one.get("state")))
+            summary = clean.line(one.get("summary", ""))[:WORDS_CHARS]
+            lines.append(self._say("change", {**one, "summary": summary, "state": self._texts[state] if state else ""}))
+        return [self._texts["changes"], *lines] if lines else [self._texts["no_changes"]]
+
+    def tool_diagnose(self, data: Data) -> list[str]:
+        findings = _rows(data.get("findings"))
+        lines = [self._say("findings" if findings else "healthy", data)]
+        for one in findings[:FINDINGS]:
+            fields: dict[str, object] = {
+                name: _cut(one.get(name) or "", TEXT_CHARS).rstrip(".") for name in ("title", "explanation")
+            }
+            fields["severity"] = self._texts.get(f"severity_{one.get('severity')}", "")
+            fields["evidence"] = [_cut(text) for text in _items(one.get("evidence"))[:1]]
+            lines.append(self._say("finding", fields))
+            if one.get("advice"):
+                lines.append(self._say("finding_advice", {"advice": _cut(one["advice"], TEXT_CHARS)}))
+        lines += self._more(len(findings) - FINDINGS)
+        return lines + self._listed("not_checked", [_cut(name) for name in _table(data.get("not_checked"))])
+
+    def tool_logs(self, data: Data) -> list[str]:
+        found = _rows(data.get("lines"))
+        if not found:
+            return [self._texts["no_log"]]
+        shown = found[-LOG_LINES:]
+        matching = data.get("matching")
+        is_part = isinstance(matching, int) and matching > len(shown)
+        counts = {"shown": len(shown), "matching": matching} if is_part else {}
+        lines = [_cut(f"{one.get('when')} {one.get('level')} {one.get('text')}") for one in shown]
+        return [self._say("log", counts), _quotation(lines)]
+
+    def tool_probe(self, data: Data) -> list[str]:
+        named = {"target": data.get("name") or data.get("address")}
+        if named["target"] != data.get("address"):
+            named["address"] = data.get("address")
+        if "hops" in data:
+            hops = _rows(data.get("hops"))
+            head = self._say("trace" if data.get("arrives") else "trace_lost", {**named, "count": len(hops)})
+            return [head, *[self._say("hop" if "address" in one else "hop_silent", one) for one in hops]]
+        if "sent" in data:
+            average = _table(data.get("ms")).get("average")
+            return [self._say("ping" if data.get("answers") else "ping_none", {**data, **named, "average": average})]
+        addresses = _items(data.get("addresses"))
+        return [self._say("lookup" if addresses else "lookup_none", {**named, "addresses": addresses})]
+
+    def tool_wifi_scan(self, data: Data) -> list[str]:
+        return [line for radio in _rows(data.get("radios")) for line in self._radio(radio)] or [self._texts["nothing"]]
+
+    def _radio(self, radio: Data) -> list[str]:
+        band = _BANDS.get(str(radio.get("band")), radio.get("band") or radio.get("radio"))
+        if "networks" not in radio:
+            return [self._say("scan_none", {"band": band})]
+        networks = _rows(radio.get("networks"))
+        lines = [self._say("scan", {**radio, "band": band, "count": len(networks)})]
+        lines += [self._say("scan_channel", one) for one in _rows(radio.get("channels"))]
+        for one in [one for one in networks if "ssid" in one][:NETWORKS]:
+            # The name is the neighbour's: quoted, so that it is no sentence of this answer.
+            ssid = f"“{_plain(clean.name(one['ssid'], 32))}”" if one["ssid"] else self._texts["unnamed"]
+            is_open = self._texts["open"] if one.get("open") else ""
+            lines.append(self._say("scan_network", {**one, "ssid": ssid, "open": is_open}))
+        quieter = radio.get("quieter")
+        if quieter:
+            is_own = str(quieter) == str(radio.get("channel"))
+            lines.append(self._say("quietest" if is_own else "quieter", {"quieter": quieter}))
+        return lines
+
+    def tool_packages(self, data: Data) -> list[str]:
+        action = str(data.get("action"))
+        if action == "update":
+            return [self._texts["packages_fresh"]]
+        if action in ("install", "remove"):
+            return [self._say("package_" + action, {"names": _items(data.get("changed"))})]
+        is_newer = action == "upgradable"
+        found = _rows(data.get("packages"))
+        if not found:
+            return [self._texts["packages_current" if is_newer else "packages_none"]]
+        count = data.get("found")
+        name = "package_newer" if is_newer else "package"
+        lines = [self._say("packages", {"found": count})]
+        lines += [self._say(name, {**one, "about": _cut(one.get("about", ""))}) for one in found[:PACKAGES]]
+        lines += self._more((count if isinstance(count, int) else len(found)) - PACKAGES)
+        return [*lines, self._texts["packages_image"]] if is_newer else lines
+
+    def tool_power(self, data: Data) -> list[str]:
+        return [self._say("shutdown" if data.get("action") == "shutdown" else "reboot", data)]
+
+    def tool_backup(self, data: Data) -> list[str]:
+        return [self._say("backup", {**data, "size": _size(data.get("size_bytes"))})]
+
+    def _more(self, count: int) -> list[str]:
+        return [self._say("more", {"count": count})] if count > 0 else []
+
+    def status(self, data: Data) -> str:
+        part: Lines | None = getattr(self, "part_" + str(data.get("what")), None)
+        lines = (part(data) if part else []) or [self._texts["nothing"]]
+        # Other notes are for models: what was left out, and where the rest is.
+        if any("not available" in str(note) for note in _items(data.get("notes"))):
+            lines.append(self._texts["config_only"])
+        return "\n".join(lines[: LINES + 1])
+
+    def answer(self, name: str, data: Data) -> str:
+        """Return the answer of another tool in words, "" for one that has no words here."""
+        if "cut" in data and isinstance(data.get("text"), str):
+            lines = [_cut(one) for one in str(data["text"])[:RAW_CHARS].split("\n")]
+            return self._texts["cut"] + "\n" + _quotation(lines)
+        tool: Lines | None = getattr(self, "tool_" + name, None)
+        return "\n".join(tool(data)) if tool else ""
 
 
 def results(messages: list[Message]) -> list[ToolResult]:
@@ -440,33 +446,53 @@ def applied(call: Event) -> ToolResult:
 
 
 def words(found: list[ToolResult], closing: Texts, texts: Texts) -> str:
-    """Return what to say about all results."""
-    paragraphs = [_one(result, closing, texts) for result in found]
+    paragraphs = [_one(result, closing, Report(texts)) for result in found]
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-def _one(result: ToolResult, closing: Texts, texts: Texts) -> str:
-    data = _json(result["text"])
+def _one(result: ToolResult, closing: Texts, report: Report) -> str:
+    name, text = result["name"], result["text"]
+    data: Data = {}
+    if text.startswith("{") and len(text) <= RESULT_CHARS:
+        try:
+            data = _table(jsonl.loads(text))
+        except SchemaError:
+            pass  # then it is shown as it is
     if result["is_error"] or not data:
-        error = _error(data)
-        message = clean.line(error.get("message") or result["text"])[:ERROR_CHARS].rstrip(".")
-        template = closing[_FAULTS.get(str(error.get("code")), "error")]
-        return sentence(template, {"reason": message, "hint": _hint(error)})
-    if result["name"] == "status" or (not result["name"] and "what" in data):
-        return status(data, texts)
-    if result["name"] == "read_config":
-        return config(data)
+        error = data.get("error")
+        fault = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else ""}
+        reason = clean.line(fault.get("message") or text)[:ERROR_CHARS].rstrip(".")
+        hint = clean.line(fault.get("hint") or "")[:ERROR_CHARS].rstrip(".")
+        return sentence(closing[_FAULTS.get(str(fault.get("code")), "error")], {"reason": reason, "hint": hint})
+    if name == "status" or (not name and "what" in data):
+        return report.status(data)
+    if name == "read_config":
+        return _config(data)
     # A call that the owner had to be asked about may have ended as a change does.
-    told = "" if str(data.get("status")) in closing else answer(result["name"], data, texts)
-    return told or _change(data, result, closing)
+    answer = "" if str(data.get("status")) in closing else report.answer(name, data)
+    return answer or _change(data, result, closing)
 
 
-def _hint(error: Data) -> str:
-    return clean.line(error.get("hint") or "")[:ERROR_CHARS].rstrip(".")
+def _config(data: Data) -> str:
+    """Return the answer of the tool `read_config` as lines like those of `uci show`."""
+    lines = []
+    for name, section in _table(data.get("sections")).items():
+        path = f"{data.get('package')}.{name}"
+        options = _table(section)
+        lines.append(f"{path}={options.get('.type')}")
+        for option, value in options.items():
+            if not option.startswith("."):
+                listed = value if isinstance(value, list) else [value]
+                lines.append(f"{path}.{option}=" + " ".join(quoted(str(item)) for item in listed))
+    return "```\n" + "\n".join(lines) + "\n```"
 
 
 def _change(data: Data, result: ToolResult, closing: Texts) -> str:
-    state = _state(data)
+    said = next((data[name] for name in ("status", "state") if isinstance(data.get(name), str)), "other")
+    state = str(said).lower()
+    if state in ("confirmed", "applied"):
+        # An applied change that still counts down is not safe yet.
+        state = "waiting_confirm" if data.get("confirm_in_s") else "applied"
     wished, name = result["input"], result["name"]
     fields = {
         "summary": data.get("summary") or wished.get("summary", ""),
@@ -477,64 +503,3 @@ def _change(data: Data, result: ToolResult, closing: Texts) -> str:
     }
     own = closing.get(f"{name}_{wished.get('action', 'restart')}_{state}") or closing.get(f"{name}_{state}")
     return sentence(own or closing.get(state) or closing["other"], {**wished, **fields})
-
-
-def _state(data: Data) -> str:
-    for name in ("status", "state"):
-        if isinstance(data.get(name), str):
-            state = str(data[name]).lower()
-            state = _STATE_NAMES.get(state, state)
-            # An applied change that still counts down is not safe yet.
-            return "waiting_confirm" if state == "applied" and data.get("confirm_in_s") else state
-    return "other"
-
-
-def _error(data: Data) -> Data:
-    error = data.get("error")
-    if isinstance(error, dict):
-        return error
-    return {"message": error} if isinstance(error, str) else {}
-
-
-def _json(text: str) -> Data:
-    if not text.startswith("{") or len(text) > RESULT_CHARS:
-        return {}
-    try:
-        data = jsonl.loads(text)
-    except SchemaError:
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-_TOOLS = {
-    "diagnose": _diagnose,
-    "logs": _logs,
-    "probe": _probe,
-    "wifi_scan": _wifi_scan,
-    "packages": _packages,
-    "power": _power,
-    "backup": _backup,
-}
-
-
-PARTS = {
-    "wan": wan,
-    "system": system,
-    "firewall": firewall,
-    "dhcp": dhcp,
-    "dns": dns,
-    "traffic": traffic,
-    "ports": ports,
-    "changes": changes,
-}
-
-
-_PARTS = {
-    "overview": _overview,
-    "addresses": _addresses,
-    "devices": _devices,
-    "wifi": _wifi,
-    "services": _services,
-    "storage": _storage,
-    **PARTS,
-}

@@ -1,6 +1,7 @@
 """The types of the offline provider, for the type checker alone: intents/*.json, facts of the router, slots."""
 
 from collections.abc import Callable as Callable
+from collections.abc import Collection as Collection
 from collections.abc import Iterable as Iterable
 from collections.abc import Iterator as Iterator
 from collections.abc import Mapping as Mapping
@@ -56,7 +57,7 @@ class SlotRule(TypedDict, total=False):
     strict: bool  # a text that is no value makes it another request
     otherwise: str  # what counts where nothing is said
 
-# An item of a command template, see language/template.py.
+# An item of a command template, see sets.py.
 Item = str | "Step"
 Step = TypedDict("Step", {"each": str, "if": str, "unless": str, "do": Required[list[Item]]}, total=False)
 
@@ -65,7 +66,7 @@ Intent = TypedDict(
     {
         "slots": dict[str, SlotRule],
         "commands": list[Item],
-        "notes": dict[str, str],  # name of a text -> set of fulfil.SETS; said with the plan where the set has a row
+        "notes": dict[str, str],  # name of a text -> set of sets.SETS; said with the plan where the set has a row
         "tool": str,
         "input": dict[str, str | list[str]],
         "check": str,  # a set that refuses what cannot be
@@ -157,7 +158,7 @@ class Caution(TypedDict, total=False):
     timed: str
 
 class NamingData(TypedDict, total=False):
-    """See language/free.py."""
+    """See clause.py."""
 
     edges: Required[list[str]]
     bounds: Required[list[str]]

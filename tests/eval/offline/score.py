@@ -23,12 +23,10 @@ sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.dirname(HERE))), HERE]
 from skeleton import skeleton  # noqa: E402 - beside this file, which is a program too
 
 from oasis.parts.offline import provider  # noqa: E402
-from oasis.parts.offline.fulfil import World  # noqa: E402
-from oasis.parts.offline.language.clause import Names, Scanner  # noqa: E402
-from oasis.parts.offline.language.lexicon import tokenize  # noqa: E402
-from oasis.parts.offline.language.slots import Problem, value  # noqa: E402
+from oasis.parts.offline.clause import Names, Scanner  # noqa: E402
 from oasis.parts.offline.provider import Session  # noqa: E402
 from oasis.parts.offline.reading import kinds_of  # noqa: E402
+from oasis.parts.offline.slots import Problem, World  # noqa: E402
 from tests.parts.offline.stock import GUEST, HOME, NOW_S, Router, assistant  # noqa: E402
 
 LANGUAGES = ("en", "de", "es", "ja", "zh")
@@ -79,7 +77,7 @@ class Reader:
     def world(self, language):
         known = self.provider
         world = World(self.facts, known.grammar(language).language, known.providers, known.places)
-        world.lexicon = lambda: self.provider.lexicon(language)
+        world.lexicon = lambda: self.provider.words(language).lexicon
         return world
 
     def understood(self, found, language):
@@ -91,7 +89,7 @@ class Reader:
             slots = {}
             for slot, raw in part.slots.items():
                 try:
-                    checked = value(kinds.get(slot, "text"), *raw, world)
+                    checked = world.value(kinds.get(slot, "text"), *raw)
                 except Problem:
                     checked = raw[0]
                 slots[slot] = plain(kinds.get(slot, "text"), checked, world)
@@ -127,7 +125,7 @@ def spoken(words, world):
     """Return the device that is called so in other words (the telly in the living room), else the words."""
     names = Names(world.facts.devices())
     lexicon = world.lexicon()
-    tokens = lexicon.refined(tokenize(words, {}))
+    tokens = lexicon.tokens(words)
     found = [one.values["device"] for one in Scanner(lexicon, names, tokens).segments() if "device" in one.values]
     try:
         return world.device(found[0]) if len(found) == 1 else words
@@ -166,7 +164,7 @@ def plain(kind, one, world):
         return one
     if kind in ("host", "hostlabel", "domain"):
         try:
-            one = value(kind, str(one), True, world)
+            one = world.value(kind, str(one), True)
         except Problem:
             pass
     return str(one).casefold()

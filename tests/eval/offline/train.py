@@ -50,7 +50,7 @@ class Sentences:
 
     def read(self, language):
         if language not in self._readers:
-            self._readers[language] = self._session._by_concepts(language)
+            self._readers[language] = self._session.by_concepts(language)
         return self._readers[language]
 
     def add(self, language, text, requests):

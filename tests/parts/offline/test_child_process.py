@@ -58,7 +58,7 @@ def scripted(code, *words):
 
 def test_its_answers_are_those_of_the_provider(offline):
     for question in QUESTIONS:
-        assert offline.reply(said(question), Facts(), 100) == provider.reply(said(question), Facts(), 100)
+        assert offline.reply(said(question), Facts(), 100) == provider.Provider().reply(said(question), Facts(), 100)
 
 
 def test_one_process_answers_many_and_asks_each_fact_once_a_request(offline):

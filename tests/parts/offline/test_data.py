@@ -8,10 +8,11 @@ import re
 import pytest
 
 from oasis.parts.offline import provider
-from oasis.parts.offline.fulfil import SETS
-from oasis.parts.offline.language.lexicon import distance, is_near, tokenize
+from oasis.parts.offline.clause import distance, is_near, tokenize
 from oasis.parts.offline.provider import Session
 from oasis.parts.offline.reading import Branch, Grammar, Matcher
+from oasis.parts.offline.sets import SETS
+from oasis.parts.offline.slots import SIMPLE
 from oasis.system.clock import zone_rules
 from tests.parts.offline.stock import GUEST, HOME, LEASES, NOW_S, Router, calls_of, reply, steps_of
 
@@ -57,7 +58,7 @@ def test_every_problem_and_note_has_its_words(name):
     problems = (
         named("Problem") | named("note") | {note for one in DATA["intents"].values() for note in one.get("notes", ())}
     )
-    problems |= {"device_no_mac", "device_no_ip", "unknown", "example"}
+    problems |= {"device_no_mac", "device_no_ip", "unknown", "example"} | {problem for _, problem in SIMPLE.values()}
     assert problems - {"device_no_"} <= set(LANGUAGES[name]["texts"])
 
 

@@ -19,7 +19,7 @@ def heard(sentence, before=HOME + GUEST):
     answer = Session(ONE, facts).follow([{"role": "user", "content": sentence}])
     done = [name for name, _ in answer.calls if name not in READS]
     if answer.is_sure and not answer.missing[1]:
-        done += [part.intent for part in answer.parts if ONE.frames().is_change(part.intent)]
+        done += [part.intent for part in answer.parts if ONE.frames.is_change(part.intent)]
     return done, bool(answer.parts) and not answer.calls
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from oasis.parts.offline import provider
-from oasis.parts.offline.language.lexicon import tokenize
-from oasis.parts.offline.language.slots import fits
+from oasis.parts.offline.clause import tokenize
 from oasis.parts.offline.provider import Provider
 from oasis.parts.offline.reading import Branch, Grammar, Matcher
+from oasis.parts.offline.slots import fits
 
 ONE = Provider()
 MORE = {
@@ -22,7 +22,7 @@ def sentences(name):
 
 def readings(grammar, sentence, patterns, slips=3):
     matcher = Matcher(grammar, tokenize(sentence, grammar.fold), lambda kind, tokens: fits(kind, tokens, set()), slips)
-    return {number: (match.keywords, match.slips, match.slots) for number, match in matcher.best(patterns).items()}
+    return {number: span[1:] for number, span in matcher.best(patterns).items()}
 
 
 @pytest.mark.parametrize("slips", [0, 3])

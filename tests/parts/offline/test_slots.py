@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.parts.offline.language import slots
+from oasis.parts.offline import slots
 from tests.parts.offline.stock import Router
 
 

@@ -1,0 +1,815 @@
+"""Frames: which concepts and slots make a request, the same in every language; and how well one covers a clause.
+
+    "wifi password ?band|new {key?} !guest"    needs a word for wifi and one for password, may have some more words, may
+                                               have a key, and is not meant where the word guest stands
+    {slot} must be there, {slot?} may be, {slot=value} is always so; {slot:type} when only a value of that type will do
+
+A frame covers a clause when every word of it is a concept of the frame, in a slot, or a filler. What is left over
+costs: a word that no list knows or that means something else makes it less certain that this was meant.
+
+A Filling finds the value of a slot, never in the segments that are taken. Ports and speeds are numbers
+whose meaning the words around them decide. Names and passwords have no form of their own: such a free text is in
+quotes, follows a marking word (to, called, is …), or is in no list of words; up to a bound. The word nearest to it
+decides which slot it fills. Every way to choose them is tried.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.parts.offline.clause import FILLER, NAMED, ORDINARY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from oasis.parts.offline.clause import Clause, Segment
+    from oasis.parts.offline.shapes import FramesData, Mood, Raw
+
+    FrameSlot = tuple[str, str, bool]  # name, type, must
+    Span = tuple[int, int]  # the first and the last segment
+
+
+WEAK_SWITCH = 0.4
+_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+LEADING = ("to", "called", "is_", "as_", "from_", "with_", "set", "make", "use", "new")
+
+
+class Found:
+    """A value: the raw slot, the segments it took, and how doubtful it is."""
+
+    __slots__ = ("doubt", "raw", "taken")
+
+    def __init__(self, text: str, taken: set[int], doubt: float = 0.0, is_exact: bool = True) -> None:
+        self.raw = (text, is_exact)
+        self.taken = taken
+        self.doubt = doubt
+
+
+class Filling:
+    """Finds the value of a slot of a frame in a clause: a method for each type that is more than a listed value."""
+
+    def __init__(self, clause: Clause, slot: str, frame: Frame, taken: set[int]) -> None:
+        self._clause = clause
+        self._segments = clause.segments
+        self._concepts = clause.concepts_at
+        self._text = clause.text
+        self._of = clause.of
+        self._slot = slot
+        self._frame = frame
+        self._taken = taken
+
+    def find(self, kind: str) -> Found | None:
+        method: Callable[[], Found | None] | None = getattr(self, kind, None)
+        return method() if method else self._valued(kind)
+
+    def _with_value(self, *kinds: str) -> list[int]:
+        return self._clause.with_value(*kinds, but=self._taken)
+
+    def _value(self, at: int, kind: str) -> str:
+        return self._segments[at].values[kind]
+
+    def _valued(self, kind: str, but: Sequence[int] = ()) -> Found | None:
+        found = [at for at in self._with_value(kind) if at not in but]
+        values = {self._value(at, kind) for at in found}
+        if values == {"wpa2", "wpa3"} and not self._clause.concepts & {"negation", "instead"}:
+            return Found("mixed", set(found))
+        # Of several the last one is what is wished for.
+        return Found(self._value(found[-1], kind), set(found)) if found else None
+
+    def _one_of(self, kind: str, at: int) -> Found:
+        return Found(self._value(at, kind), {at})
+
+    def _typed(self, places: Sequence[int], doubt: float = 0.0, is_exact: bool = True) -> Found:
+        """Return the words from the first to the last of some places as they were typed."""
+        return Found(self._text(places[0], places[-1]), set(places), doubt, is_exact)
+
+    def _quoted(self, doubt: float = 0.0, is_exact: bool = True) -> Found | None:
+        found = self._with_value("quoted")
+        return self._typed(found, doubt, is_exact) if len(found) == 1 else None
+
+    def _run(self, doubt: float, most: int = 80) -> Found | None:
+        """Return the one run of words that are in no list."""
+        runs = [run for run in self._runs() if len(run) <= most]
+        return self._typed(runs[0], doubt, False) if len(runs) == 1 else None
+
+    def _runs(self) -> list[list[int]]:
+        runs: list[list[int]] = []
+        for at, segment in enumerate(self._segments):
+            if segment.is_known() or at in self._taken:
+                continue
+            if runs and runs[-1][-1] == at - 1 and not self._clause.tail(at - 1):
+                runs[-1].append(at)
+            else:
+                runs.append([at])
+        return runs
+
+    def switch(self) -> Found | None:
+        found = self._of("on", "off")
+        strong = [at for at in found if FILLER not in self._segments[at].concepts]
+        states = {"on" if "on" in self._segments[at].concepts else "off" for at in strong or found}
+        if len(states) != 1:
+            return None  # none, or both: what contradicts itself is not read
+        # "on" may be a preposition, where no verb stands with it.
+        return Found(states.pop(), set(found), 0.0 if strong or self._of("set") else WEAK_SWITCH)
+
+    def band(self) -> Found | None:
+        found = self._with_value("band")
+        values = {self._value(at, "band") for at in found}
+        if values >= {"2g", "5g"}:
+            values = {"both"}
+        return Found(values.pop(), set(found)) if len(values) == 1 else None
+
+    def until(self) -> Found | None:
+        spans = self._with_value("duration")
+        if len(spans) == 1:
+            mark = self._clause.before(spans[0])
+            marks = {mark} if self._concepts(mark) & {"until", "for_"} else set()
+            return Found(self._value(spans[0], "duration"), {spans[0]} | marks)
+        for mark in self._of("until"):
+            for at in (self._clause.after(mark), self._clause.before(mark)):
+                if 0 <= at < len(self._segments) and at not in self._taken and self._hour_of(at):
+                    return Found(self._hour_of(at), {mark, at})
+        return None
+
+    def _hour_of(self, at: int) -> str:
+        values = self._segments[at].values
+        number = values.get("number", "")
+        return values.get("clock") or (f"{int(number):02d}:00" if number.isdigit() and int(number) < 24 else "")
+
+    def clock(self) -> Found | None:
+        """Return the first or second time of day of two."""
+        which = 0 if self._slot == "from" else 1
+        spans = self._clause.with_value("hours")
+        if len(spans) == 1:
+            return Found(self._value(spans[0], "hours").split("-")[which], {spans[0]})
+        clocks = self._clause.with_value("clock")
+        ranges = self._clause.with_value("range") if not clocks else []
+        if ranges:
+            ends = [int(end) for end in self._value(ranges[0], "range").split("-")]
+            if max(ends) <= 24:
+                return Found(f"{ends[which] % 24:02d}:00", {ranges[0]})
+        if len(clocks) < 2:
+            clocks = [at for at in self._clause.with_value("clock", "number") if self._hour_of(at)]
+        if len(clocks) != 2 or (self._slot != "to" and "until" in self._concepts(self._clause.before(clocks[0]))):
+            return None
+        return Found(self._in_the_evening(*clocks)[self._slot == "to"], {clocks[self._slot == "to"]})
+
+    def _in_the_evening(self, first: int, last: int) -> tuple[str, str]:
+        """Return two times of day; of `8 to 10 in the evening` and `8 in the evening to 10` both are in the evening."""
+        start, stop = self._hour_of(first), self._hour_of(last)
+        halves = [self._segments[at].values.get("half") for at in (first, last)]
+        start_later, stop_later = (f"{int(clock[:2]) + 12:02d}{clock[2:]}" for clock in (start, stop))
+        is_bare = not halves[0] and not self._text(first, first).startswith("0")
+        is_stop_later = start == "12:00" and halves == [None, None]
+        is_stop_later = is_stop_later or (halves == ["pm", None] and stop < start < stop_later)
+        if is_bare and halves[1] == "pm" and start < "12:00" and start_later < stop:
+            start = start_later
+        return start, stop_later if is_stop_later and stop < "12:00" else stop
+
+    def days(self) -> Found | None:
+        found = self._with_value("days")
+        days = {at: self._value(at, "days").split() for at in found}
+        if len({tuple(one) for one in days.values()}) > 1:  # each Saturday: not each day
+            found = [at for at in found if len(days[at]) < 7] or found
+        if len(found) > 1:
+            first, last = found[-2:]
+            between = self._segments[first + 1 : last]
+            if any(one.concepts & {"to", "until"} for one in between) and len(days[first]) == len(days[last]) == 1:
+                start, stop = (_WEEK.index(days[at][0]) for at in (first, last))
+                row = [_WEEK[(start + at) % 7] for at in range((stop - start) % 7 + 1)]
+                return Found(" ".join(row), set(found))
+        return Found(" ".join(dict.fromkeys(day for at in found for day in days[at])), set(found)) if found else None
+
+    def channel(self) -> Found | None:
+        """Return a channel or a power: a bare number, or a listed value such as auto."""
+        listed = self._valued(self._slot)
+        if listed:
+            return listed
+        found, words = self._with_value("number"), self._of(self._slot)
+        chosen = [
+            at for at in found if self._clause.before(at, *LEADING) in words or self._clause.after(at) in words
+        ] or found
+        return self._one_of("number", chosen[0]) if len(chosen) == 1 else None
+
+    def power(self) -> Found | None:
+        return self._valued("power") or self.channel()
+
+    def width(self) -> Found | None:
+        is_meant = bool(self._of("width")) or not any(must for _, _, must in self._frame.slots)
+        return self._valued("width") or (self.channel() if is_meant else None)
+
+    def ip(self) -> Found | None:
+        found = self._with_value("ip")
+        if self._slot == "address" and len(found) == 2:
+            new = [at for at in found if "from_" not in self._concepts(self._clause.before(at))]
+            return Found(self._value(new[-1], "cidr"), set(self._clause.with_value("ip")))
+        return self._one_of("cidr" if self._slot == "address" else "ip", found[0]) if found else None
+
+    def servers(self) -> Found | None:
+        found = self._with_value("ip", "ip6")
+        values = [self._segments[at].values for at in found]
+        return Found(", ".join(one.get("ip") or one["ip6"] for one in values), set(found)) if found else None
+
+    def device(self) -> Found | None:
+        found = self._with_value("device")
+        if found:
+            return self._one_of("device", found[0])
+        ips = self._with_value("ip")
+        ip_slots = sum(kind in ("ip", "address") for _, kind, _ in self._frame.slots)
+        if len(ips) > ip_slots:
+            return Found(self._value(ips[0], "ip"), {ips[0]}, 0.4 if ip_slots else 0.1)
+        return self._unknown_device()
+
+    def devices(self) -> Found | None:
+        found = self._with_value("device", "ip")
+        values = [self._segments[at].values for at in found]
+        if not found:
+            return self._unknown_device()
+        return Found(", ".join(one.get("device") or one["ip"] for one in values), set(found))
+
+    def _unknown_device(self) -> Found | None:
+        """Return words that may be a device nobody knows: a word for a machine, or what is in no list."""
+        things = [at for at in self._of("thing") if at not in self._taken]
+        if things:
+            first = last = things[0]
+            while first > 0 and not self._segments[first - 1].is_known() and first - 1 not in self._taken:
+                first -= 1
+            return self._typed(range(first, last + 1), 0.1, False)
+        return self._run(0.6, 3) or self._quoted(0.1, False)
+
+    def place(self) -> Found | None:
+        listed = self._with_value("place")
+        if listed:
+            return Found(self._value(listed[0], "place"), {listed[0]}, 0.0, False)
+        for width in (4, 3, 2, 1):
+            for first in range(len(self._segments) - width + 1):
+                span = range(first, first + width)
+                if self._taken & set(span) or self._clause.is_filler(first) or self._clause.is_filler(span[-1]):
+                    continue
+                if self._segments[first].concepts and width == 1:
+                    continue
+                text = self._text(first, span[-1])
+                if len(text) < 40 and self._clause.is_value("place", text, False):
+                    return self._typed(span, 0.0, False)
+        quoted = self._with_value("quoted")
+        return self._typed(quoted[:1], 0.1, False) if quoted else self._run(0.6)
+
+    def country(self) -> Found | None:
+        listed = self._valued("country")
+        if listed:
+            return listed
+        for at, one in enumerate(self._segments):
+            text = self._text(at, at)
+            if not re.match(r"[A-Za-z]{2}\Z", text):
+                continue
+            is_near = self._concepts(self._clause.before(at)) & {"country", "to", "is_"}
+            if text.isupper() or (is_near and FILLER not in one.concepts and at not in self._taken):
+                return Found(text.upper(), {at})
+        return None
+
+    def service(self) -> Found | None:
+        return self.listed() or self._lone(0.5)
+
+    def listed(self) -> Found | None:
+        return self._valued("service", self._of("logs"))  # the log itself is a service, too
+
+    def dbm(self) -> Found | None:
+        return self._valued("power")
+
+    def _lone(self, doubt: float) -> Found | None:
+        found = self._run(doubt)
+        return found if found and len(found.taken) == 1 else None
+
+    def host(self) -> Found | None:
+        for kind in ("domain", "ip", "ip6", "device", "provider"):
+            found = self._with_value(kind)
+            if found:
+                return self._typed(found[:1], 0.0, False)
+        return self._quoted() or self._lone(0.3)
+
+    def domain(self) -> Found | None:
+        found = self._with_value("domain")
+        return self._one_of("domain", found[0]) if found else self._quoted()
+
+    def text(self) -> Found | None:
+        """Return words to look for: what stands in quotes, or is in no list."""
+        found = self._with_value("quoted")
+        found = found or [at for at in self._of("error") if at not in self._taken and self._of("search")]
+        return self._typed(found[:1]) if found else self._run(0.2)
+
+    def software(self) -> Found | None:
+        found = [at for at in self._of("software") if at not in self._taken]
+        return self._typed(found, 0.0, False) if len(found) == 1 else None
+
+    def known(self) -> Found | None:
+        """Return a device that the router knows, an address, or a word for a machine."""
+        found = self.device()
+        return found if found and found.doubt < 0.5 else None
+
+    def named(self) -> Found | None:
+        found = self._with_value("device")[: None if self._slot == "devices" else 1]
+        return Found(", ".join(self._value(at, "device") for at in found), set(found)) if found else None
+
+    def _port_text(self, at: int) -> str:
+        values = self._segments[at].values
+        return values.get("range") or values["number"]
+
+    def ports(self) -> Found | None:
+        found = self._with_value("number", "range")
+        inner = self._inner_place(found) if any(name == "inner" for name, _, _ in self._frame.slots) else -1
+        found = [at for at in found if at != inner]
+        text = self._spoken_range(found) or ", ".join(self._port_text(at) for at in found)
+        return Found(text, set(found)) if found else None
+
+    def _spoken_range(self, found: list[int]) -> str:
+        """Return `8000 to 8010` as a range, "" when the numbers are no such thing."""
+        if len(found) != 2 or self._clause.before(found[1], "to", "until", "port") != found[0]:
+            return ""
+        between = self._segments[found[0] + 1 : found[1]]
+        first, last = (self._segments[at].values.get("number", "") for at in found)
+        is_range = any(one.concepts & {"to", "until"} for one in between) and first.isdigit() and last.isdigit()
+        return f"{first}-{last}" if is_range and int(first) < int(last) else ""
+
+    def _inner_place(self, found: list[int]) -> int:
+        """Return the place of the port inside, the last of two that are not joined by `and`; -1 for none."""
+        if len(found) < 2:
+            return -1
+        first, last = found[-2:]
+        between = self._segments[first + 1 : last]
+        is_apart = any("device" in one.values or "ip" in one.values for one in between)
+        is_joined = any("and" in one.concepts for one in between) and not is_apart
+        if is_joined or self._clause.tail(first).startswith((",", "、", "，")):
+            return -1
+        if len(found) == 2 and any("until" in one.concepts for one in between) and self._spoken_range(found):
+            return -1
+        return last if is_apart or any("port" in one.concepts for one in between) else -1
+
+    def port(self) -> Found | None:
+        if self._slot == "inner":
+            place = self._inner_place(self._clause.with_value("number", "range"))
+            return Found(self._segments[place].values.get("number", ""), {place}) if place >= 0 else None
+        found = self._with_value("number", "range")
+        chosen = [at for at in found if self._clause.before(at) in self._of("port")] or found
+        return Found(self._port_text(chosen[0]), {chosen[0]}) if chosen else None
+
+    def speed(self) -> Found | None:
+        """Return the speed that a word for down or up stands at; a bare number has the unit of the other one.
+
+        Words and values come in turns, whichever comes first.
+        """
+        speeds, places = self._clause.with_value("speed"), self._clause.with_value("speed", "number")
+        if not speeds:
+            return None
+        own, other = ("download", "upload") if self._slot == "down" else ("upload", "download")
+        marks = self._of(own, other)
+        names = [own if own in self._segments[at].concepts else other for at in marks]
+        doubt = 0.1
+        if not marks and len(places) == 2 and abs(places[0] - places[1]) <= 2:
+            chosen, doubt = [places[self._slot != "down"]], 0.0  # 100/20 mbit
+        elif not marks:
+            chosen = speeds if len(speeds) == 1 and self._slot == "down" else []
+        elif len(set(names)) == 2 and len(places) == 1:
+            chosen = places
+        elif len(names) == len(places):
+            chosen = [place for name, place in zip(names, places, strict=True) if name == own]
+        else:
+            chosen = places if set(names) == {own} else []
+        if not chosen:
+            return None
+        values = self._segments[chosen[0]].values
+        if "speed" in values:
+            return self._one_of("speed", chosen[0])
+        return Found(values["number"] + "000", {chosen[0]}, doubt)
+
+    address = ip
+
+
+# Free texts
+
+FREE = ("ssid", "key", "hostname", "name", "search", "plainname", "hostlabel")
+ONE_WORD = {"plainname", "hostlabel"}  # types whose values have no blanks
+_LATIN = {*ONE_WORD, "search"}  # types of names that are written in Latin letters everywhere
+_NOUNS = {"thing", "works", "vpn", "software", "person"}  # words of the lists that are also names of things
+_BEFORE_VALUE = ("to", "called", "is_", "colon")
+_MARKING = {*_BEFORE_VALUE, "password", "ssid", "name", "package", "peer", "install", "uninstall", "hostname"}
+_MARK_WORDS = {*_BEFORE_VALUE, "as_", "with_", "from_", "for_", "on_band", "password", "ssid", "set", "request", "ask"}
+_BOUNDS = {"and", "with_", "as_", "end_", "until", "password", "on_band"}
+_ANCHORS = {"key": {"password"}, "ssid": {"name", "ssid", "called"}, "hostname": {"name", "called"}}
+_SOUGHT = {"dns", "ads", "ntp", "qos", "speed", "wifi", "ipv6", "upnp"}  # what packages are looked for
+_SETTING = {"set", "new", "use", "add", "protect", "to", "rename", "called", "following", "with_"}
+_NOT_NAMES = {"wifi", "guest", "password", "name", "ssid", "router", "network", "internet", "vpn", "peer", "device"}
+_OWN_WORDS = {"wifi", "led", "ssid", "router", "lan", "wan", "internet", "ipv6", "upnp", "qos", "port", "band", "dns"}
+# Small words inside of names.
+_LINKS = {
+    "de", "del", "la", "las", "los", "el", "y", "am", "an", "im", "in", "zum", "zur", "der", "die", "das", "dem",
+    "von", "vom", "und", "of", "the", "and", "at", "by",
+}  # fmt: skip
+WIDTH = 6  # segments of an unquoted text
+CANDIDATES = 14
+
+
+class FreeTexts:
+    """Finds the free texts of a frame in a clause."""
+
+    def __init__(self, clause: Clause, frame: Frame, taken: set[int]) -> None:
+        self._clause = clause
+        self._segments = clause.segments
+        self._frame = frame
+        self._taken = taken
+        self._concepts = clause.concepts_at
+        self._tail = clause.tail
+        self._text = clause.text
+        self._runs = self._capitals()
+
+    def choices(self) -> Iterator[tuple[Raw, set[int], float]]:
+        """Yield (slots, segments, how good the choice looks) for every way to choose the free texts of the frame."""
+
+        def chosen(slot: FrameSlot, span: Span) -> tuple[Raw, set[int], float]:
+            name, kind, _ = slot
+            return {name: self._raw(*span, kind)}, set(range(span[0], span[1] + 1)), self._worth(*span, kind)
+
+        yield {}, set(), 0.0
+        kinds = {kind for _, kind, _ in self._frame.free}
+        spans = self._candidates()
+        if kinds & _LATIN:
+            spans += self._foreign()
+        if kinds & ONE_WORD:
+            spans = [span for span in spans if " " not in self._text(*span) or self._is_named(*span)]
+            spans += self._single(_NOUNS)
+        elif "search" in kinds:
+            spans += self._single(_NOUNS | _SOUGHT)
+        spans = [span for span in spans if not self._is_cut(*span)]
+        seconds = [chosen(self._frame.free[1], span) for span in spans] if len(self._frame.free) == 2 else []
+        for span in spans:
+            for slot in self._frame.free:
+                # "the password is wrong" sets none
+                if slot[1] != "key" or self._clause.concepts & _SETTING or self._is_like_a_key(*span):
+                    yield chosen(slot, span)
+            if seconds:
+                slots, used, worth = chosen(self._frame.free[0], span)
+                for more, others, another in seconds:
+                    if not used & others:
+                        yield {**slots, **more}, used | others, worth + another
+
+    def _is_like_a_key(self, first: int, last: int) -> bool:
+        is_quoted = "quoted" in self._segments[first].values
+        return is_quoted or bool(re.search(r"\d|[^\w\s.,?!-]|[A-Z]|[^\x00-\x7f]", self._text(first, last)))
+
+    def _is_named(self, first: int, last: int) -> bool:
+        """Tell whether a span is the one name that a sentence gives, of one word or more."""
+        return first == last and self._segments[first].values.get("quoted") == NAMED
+
+    def _is_cut(self, first: int, last: int) -> bool:
+        tokens = self._clause.tokens[self._segments[first].start : self._segments[last].end]
+        before = self._clause.sentence[max(tokens[0].start - 2, 0) : tokens[0].start]
+        after = self._clause.sentence[tokens[-1].end : tokens[-1].end + 2]
+        return bool(re.match(r"\w-\Z", before) or re.match(r"-\w", after))
+
+    def _single(self, nouns: set[str]) -> list[Span]:
+        """Return known words that a frame has no other use for: a name may be any word."""
+        meant = self._frame.meant | _MARK_WORDS | {FILLER}
+        return [
+            (at, at)
+            for at, one in enumerate(self._segments)
+            if one.end == one.start + 1 and at not in self._taken and not one.concepts & meant
+            if one.concepts & nouns or set(one.values) & {"service", "device"}
+        ]
+
+    def _foreign(self) -> list[Span]:
+        """Return the Latin words in a Japanese or Chinese sentence that may be names though the lexicon knows them."""
+        if not any(token.norm[:1] >= "\u3040" for token in self._clause.tokens):
+            return []
+        return [
+            (at, at)
+            for at, one in enumerate(self._segments)
+            if at not in self._taken and one.is_known() and not one.concepts & (self._frame.meant | _OWN_WORDS)
+            if re.match(r"[A-Za-z][\w.-]*\Z", self._text(at, at), re.ASCII)
+        ]
+
+    def _raw(self, first: int, last: int, kind: str) -> tuple[str, bool]:
+        if first == last and "quoted" in self._segments[first].values:
+            # Of a name without quotes more may be in it than the value.
+            return self._text(first, first), not self._is_named(first, last)
+        if kind not in ("key", "ssid"):
+            return self._text(first, last), False
+        # What may belong to a password is kept here and judged where its type is known.
+        tokens = self._clause.tokens[self._segments[first].start : self._segments[last].end]
+        tail = re.match(r"[!-~]*", tokens[-1].tail)  # a wide comma is none of it
+        return self._clause.sentence[tokens[0].raw_start : tokens[-1].end] + (tail.group() if tail else ""), False
+
+    def _candidates(self) -> list[Span]:
+        """Return the spans of segments that can be a free text."""
+        found = [run for run in self._runs if not self._taken & set(range(run[0], run[1] + 1))]
+        for at, segment in enumerate(self._segments):
+            if at in self._taken:
+                continue
+            if "quoted" in segment.values:
+                found.append((at, at))
+            elif self._is_mark_word(at) or (segment.concepts - {FILLER} and self._text(at, at) >= "\u3040"):
+                continue  # a wide word that means something is no name without quotes
+            elif not segment.is_known() or segment.slips or self._is_marked(at):
+                found += [(at, end) for end in self._ends(at)]
+        return list(dict.fromkeys(found))[:CANDIDATES]
+
+    def _capitals(self) -> list[Span]:
+        """Return the runs of two or more words with capitals, which are names: Haus am See, Los Pérez."""
+        runs: list[Span] = []
+        first = 0
+        while first < len(self._segments):
+            last = first
+            while self._is_capital(first) and not self._tail(last):
+                following = last + 1
+                while following < len(self._segments) and self._clause.norm(self._segments[following]) in _LINKS:
+                    if self._tail(following):
+                        break
+                    following += 1
+                if following >= len(self._segments) or not self._is_capital(following):
+                    break
+                last = following
+            if last > first:
+                runs.append((first, last))
+            first = last + 1
+        return runs
+
+    def _is_capital(self, at: int) -> bool:
+        segment = self._segments[at]
+        is_begun = segment.start == 0 or self._clause.tokens[segment.start - 1].tail[-1:] in (".", "!", "?")
+        text = self._text(at, at)
+        return text[:1].isupper() and text.upper() != text and not is_begun and not segment.concepts & _NOT_NAMES
+
+    def _is_mark_word(self, at: int) -> bool:
+        """Tell whether a word in small letters only leads to a value, or means nothing: no value has it at an end."""
+        segment = self._segments[at]
+        if segment.slips or "package" in segment.concepts or any(char.isupper() for char in self._text(at, at)):
+            return False
+        return bool(segment.concepts & {*_MARK_WORDS, FILLER, ORDINARY})
+
+    def _is_named_behind(self, at: int) -> bool:
+        """Tell whether a word that follows says that this is a name: in Japanese such a mark stands behind."""
+        return {"called", "as_"} <= self._concepts(at + 1)
+
+    def _is_marked(self, at: int) -> bool:
+        is_behind = at > 0 and (self._concepts(at - 1) & _MARKING or self._tail(at - 1).startswith((":", "：")))
+        return bool(is_behind) or self._is_named_behind(at)
+
+    def _ends(self, first: int) -> list[int]:
+        """Return where a text that begins at a segment may end: after each word that no list knows, and at a bound."""
+        ends: list[int] = []
+        for at in range(first, min(first + WIDTH, len(self._segments))):
+            segment = self._segments[at]
+            is_bound = at > first and segment.concepts & _BOUNDS and not self._is_inside(at)
+            if at in self._taken or "quoted" in segment.values or is_bound:
+                break
+            is_last = at + 1 >= len(self._segments) or bool(self._concepts(at + 1) & _BOUNDS)
+            is_end = not segment.is_known() or is_last or bool(self._tail(at)) or at == first
+            if is_end and not (at > first and self._is_mark_word(at)):
+                ends.append(at)
+            if at + 1 < len(self._segments) and all(FILLER in one.concepts for one in self._segments[at + 1 :]):
+                ends.append(at)
+            if self._tail(at):
+                break
+        return ends
+
+    def _is_inside(self, at: int) -> bool:
+        """Tell whether an `and` stands between two words with capitals."""
+        if "and" not in self._segments[at].concepts or at + 1 >= len(self._segments):
+            return False
+        return all(self._text(one, one)[:1].isupper() for one in (at - 1, at + 1))
+
+    def _worth(self, first: int, last: int, kind: str) -> float:
+        if first == last and "quoted" in self._segments[first].values:
+            worth = 0.5
+            if kind == "key" and self._is_named(first, last):
+                return -2.0
+        else:
+            raw = self._raw(first, last, kind)[0]
+            if kind == "key" and not raw.isascii():
+                return -2.0  # no password: others than ASCII are typed differently on every device
+            worth = self._worth_of_words(first, last, kind, raw)
+        anchors = _ANCHORS.get(kind, set())
+        after = self._clause.after(last)
+        near = [self._concepts(first - 1), self._concepts(self._clause.before(first, *LEADING[:4]))]
+        if "as_" in self._concepts(after):
+            near.append(self._concepts(self._clause.after(after)))
+            near.append({"called"} if self._is_named_behind(last) else set())
+        others = set().union(*[words for name, words in _ANCHORS.items() if name != kind]) - anchors
+        if any(one & anchors for one in near):
+            worth += 0.4
+        elif any(one & others & {"password", "ssid", "name"} for one in near[:2]) and kind in _ANCHORS:
+            worth -= 0.4
+        return worth
+
+    def _worth_of_words(self, first: int, last: int, kind: str, raw: str) -> float:
+        inside = self._segments[first : last + 1]
+        worth = 0.3 if re.search(r"\d|[^\w\s.,?!-]|[A-Z]", raw) else 0.0
+        if last > first and not raw.isascii() and re.search("[a-z0-9]", raw.casefold()):
+            worth -= 0.8  # two scripts in one name: where it begins nobody can tell
+        if not raw.isascii():
+            worth -= sum(1.6 for one in inside if one.concepts - {FILLER})  # 用意 in 用意して is no name
+        # What it costs that words of a span are in the lists; a run of words with capitals is one name.
+        known = sum(0.12 if FILLER in one.concepts and not one.values else 0.3 for one in inside if one.is_known())
+        cut = sum(0.5 for start, end in self._runs if start <= last and first <= end)
+        worth -= -0.35 if (first, last) in self._runs else cut + known
+        if kind == "key" and all(one.is_known() and not one.slips for one in inside) and not re.search(r"\d", raw):
+            worth -= 0.8  # of words like all others nobody makes a password without quotes
+        if kind in ("key", *_LATIN) and last > first:
+            worth -= 0.5
+        return worth + (0.25 if self._is_marked(first) or self._is_named_behind(last) else 0.0)
+
+
+# Frames
+
+NEED, WANT, SLOT = 1.0, 0.35, 1.1
+UNKNOWN, OTHER, LIGHT, VALUE, HEAVY, SLIP = 1.0, 1.0, 0.4, 1.0, 2.2, 0.12
+SHORT_UNKNOWN = 0.5  # a word of one or two letters
+CARRIED, CARRIED_GAIN = ("band", "device", "devices", "service"), 0.05  # slots that go on where they need not be said
+INHERITED = 0.3  # a slot from the request before
+TOPICS = {
+    "wifi", "guest", "password", "ssid", "router", "channel", "width", "country", "power", "encryption", "hide",
+    "isolate", "lease", "fixed", "pool", "ipv6", "upnp", "port", "forward", "dns", "ads", "vpn", "peer", "qos",
+    "timezone", "clock", "ntp", "led", "firmware", "package", "service", "logs", "schedule", "site",
+}  # fmt: skip
+
+
+class Frame:
+    """One frame of an intent, read from its text; `meant` are all words that it needs or wants."""
+
+    def __init__(self, intent: str, mood: Mood, text: str, kinds: dict[str, str]) -> None:
+        self.intent = intent
+        self.mood = mood
+        self.needs: list[set[str]] = []
+        self.wants: set[str] = set()
+        self.bars: set[str] = set()
+        self.fixed: dict[str, str] = {}
+        self.names = set(kinds)  # a value for no slot of the intent is understood, and left out
+        slots: list[FrameSlot] = []
+        for word in text.split():
+            if word[0] == "?":
+                self.wants |= set(word[1:].split("|"))
+            elif word[0] == "!":
+                self.bars |= set(word[1:].split("|"))
+            elif word[0] != "{":
+                self.needs.append(set(word.split("|")))
+            elif "=" in word:
+                name, _, value = word[1:-1].partition("=")
+                self.fixed[name] = value
+            else:
+                name, _, kind = word[1:-1].partition(":")
+                bare = name.rstrip("?")
+                slots.append((bare, kind or kinds.get(bare, bare), not name.endswith("?")))
+        self.meant = self.wants.union(*self.needs)
+        self._take(slots)
+
+    def _take(self, slots: list[FrameSlot]) -> None:
+        self.slots = sorted(slots, key=lambda one: one[1] in FREE)  # values with a form of their own first
+        self.free = [one for one in self.slots if one[1] in FREE]
+
+    def loose(self, others: Sequence[Frame], fixed: dict[str, str], bars: set[str]) -> Frame:
+        """Return some frames of the intent as one that needs nothing: what they need is only wanted."""
+        kinds: dict[str, str] = {}
+        for frame in others:
+            for name, kind, _ in frame.slots:
+                kinds.setdefault(name, kind)
+        one = Frame(self.intent, self.mood, "", {})
+        one.names, one.fixed, one.bars = self.names, fixed, bars
+        one.wants = one.meant = set().union(*[frame.meant for frame in others])
+        one._take([(name, kind, False) for name, kind in kinds.items() if name not in fixed])
+        return one
+
+
+class Fit:
+    """How a frame covers a clause: the slots, what it gains and what is left over."""
+
+    __slots__ = ("frame", "gain", "intent", "loss", "slots")
+
+    def __init__(self, frame: Frame, slots: Raw, gain: float, loss: float) -> None:
+        self.frame = frame
+        self.intent = frame.intent
+        self.slots = slots
+        self.gain = gain
+        self.loss = loss
+
+    def score(self) -> float:
+        return self.gain - 1.3 * self.loss
+
+
+class Frames:
+    """The frames of all intents, read once."""
+
+    def __init__(self, data: FramesData, kinds: dict[str, dict[str, str]]) -> None:
+        # A time of day that no hour belongs to (`until the morning`) is no end that could be set.
+        self.brakes = {*data["brakes"], "u_am", "u_pm", "u_night"}
+        self.asking = set(data["asking"])
+        self.always = set(data["always"])
+        self._light = set(data["light"])
+        self._allowed = {mood: {*words, *self.always} for mood, words in data["allowed"].items()}
+        self.frames = [
+            Frame(intent, mood, text, kinds[intent])
+            for mood, intents in data["frames"].items()
+            for intent, texts in intents.items()
+            for text in texts
+        ]
+        self.of: dict[str, list[Frame]] = {}
+        for frame in self.frames:
+            self.of.setdefault(frame.intent, []).append(frame)
+        self._loose: dict[tuple[str, tuple[tuple[str, str], ...]], Frame] = {}
+        self._changing = {frame.intent for frame in self.frames if frame.mood == "change"}
+
+    def needed(self, intent: str) -> set[str]:
+        """Return the slots without which no frame of an intent is whole."""
+        sets = [{name for name, _, must in frame.slots if must} | set(frame.fixed) for frame in self.of.get(intent, ())]
+        return set.intersection(*sets) if sets else set()
+
+    def topic(self, intent: str) -> set[str]:
+        """Return the concepts that every frame of an intent may be recognised by: what it is about."""
+        needs = [set().union(*frame.needs) for frame in self.of.get(intent, ()) if frame.needs]
+        return {name for name in set().union(*needs) if sum(name in one for one in needs) * 2 >= len(needs)} & TOPICS
+
+    def loose(self, intent: str, fixed: dict[str, str]) -> Frame | None:
+        """Return a frame of an intent that needs nothing, has all its slots, and is for a clause without its words."""
+        key = (intent, tuple(fixed.items()))
+        frames = self.of.get(intent)
+        if key not in self._loose and frames:
+            self._loose[key] = frames[0].loose(frames, dict(fixed), set())
+        return self._loose.get(key)
+
+    def is_change(self, intent: str) -> bool:
+        return intent in self._changing
+
+    def fit(self, frame: Frame, clause: Clause, given: Raw, more: set[str] | None = None) -> Fit | None:
+        """Return the best way in which a frame covers a clause, None when something it needs is missing.
+
+        `given` are slots of the request before, `more` concepts that are no loss besides those of the mood.
+        """
+        if any(not need & clause.concepts for need in frame.needs) or frame.bars & clause.concepts:
+            return None
+        if len(frame.needs) > 1 and not _has_needs(frame, clause, set()):
+            return None
+        slots: Raw = {name: (value, True) for name, value in frame.fixed.items()}
+        taken: set[int] = set()
+        gain, loss = float(len(frame.needs)) * NEED, 0.0
+        for name, kind, must in frame.slots:
+            if kind in FREE:
+                continue
+            found = Filling(clause, name, frame, taken).find(kind)
+            if found is not None:
+                if name in frame.names:
+                    slots[name] = found.raw
+                taken |= found.taken
+                gain += SLOT
+                loss += found.doubt
+            elif name in given and (must or ("following" in clause.signs and name in CARRIED)):
+                slots[name] = given[name]
+                loss += INHERITED if must else 0.0
+                gain += 0.0 if must else CARRIED_GAIN
+            elif must:
+                return None
+        allowed = self._allowed[frame.mood] | more if more else self._allowed[frame.mood]
+        if not frame.free:
+            return self._judged(Fit(frame, slots, gain, loss), clause, taken, allowed)
+        best: Fit | None = None
+        for values, used, worth in FreeTexts(clause, frame, taken).choices():
+            is_whole = all(name in values for name, _, must in frame.free if must)
+            if is_whole and _has_needs(frame, clause, used):
+                one = Fit(frame, {**slots, **values}, gain + SLOT * len(values) + worth, loss)
+                one = self._judged(one, clause, taken | used, allowed)
+                if best is None or one.score() > best.score():
+                    best = one
+        return best
+
+    def _judged(self, one: Fit, clause: Clause, taken: set[int], allowed: set[str]) -> Fit:
+        """Return a fit with what the other segments say for and against it."""
+        loss = one.loss
+        wanted: set[str] = set()
+        for at, segment in enumerate(clause.segments):
+            loss += SLIP * segment.slips
+            if at in taken:
+                continue
+            if segment.concepts & one.frame.meant:
+                wanted |= segment.concepts & one.frame.wants
+            elif not segment.concepts & allowed and FILLER not in segment.concepts:
+                loss += self._cost(segment, clause)
+        return Fit(one.frame, one.slots, one.gain + WANT * min(len(wanted), 3), loss)
+
+    def _cost(self, segment: Segment, clause: Clause) -> float:
+        """Return how much a segment says against a frame that has no place for it."""
+        if segment.concepts:
+            return LIGHT if segment.concepts & self._light else OTHER
+        if set(segment.values) & {"clock", "hours", "days", "domain", "mac"}:
+            return HEAVY  # what is said so exactly always matters
+        if segment.values:
+            return VALUE if set(segment.values) != {"package"} else LIGHT
+        return SHORT_UNKNOWN if len(clause.norm(segment)) < 3 else UNKNOWN
+
+
+def _has_needs(frame: Frame, clause: Clause, used: set[int]) -> bool:
+    """Tell whether each need has a word of its own."""
+
+    def are_met(choices: list[list[int]], taken: set[int]) -> bool:
+        return not choices or any(are_met(choices[1:], taken | {at}) for at in choices[0] if at not in taken)
+
+    left = [one.concepts for at, one in enumerate(clause.segments) if at not in used]
+    left += [{sign} for sign in clause.signs]
+    choices = [[at for at, concepts in enumerate(left) if concepts & need] for need in frame.needs]
+    return are_met(sorted(choices, key=len), set())

@@ -1,1 +1,0 @@
-"""Sentences: tokens, concepts, slots, frames and patterns, the same for every language."""
