@@ -15,11 +15,14 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
+    from typing import TypeVar
 
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
     from oasis.parts.memory.shapes import DocumentList, FactList, FoundAll, OptionTold, SkillList
+
+    T = TypeVar("T")
 
 
 def _is_refused(screen: Screen, question: str) -> bool:
@@ -58,24 +61,26 @@ def knowledge(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action == "delete":
         return screen.result(call("knowledge.delete", {"id": words}), "it is deleted")
     if action == "option":
-        option = call("knowledge.option", {"path": words})
-        return _json(option, screen) if screen.is_json else _show_option(option, screen)
+        return _shown(_show_option, call("knowledge.option", {"path": words}), screen)
     if action == "list":
-        documents = call("knowledge.list", {})
-        return _json(documents, screen) if screen.is_json else _show_documents(documents, screen)
+        return _shown(_show_documents, call("knowledge.list", {}), screen)
     limit = arguments["--limit"]
     if limit and not limit.isdigit():
         raise UsageError(f"--limit {limit!r} is no number", "like: --limit 8")
     found = call("knowledge.search", {"query": words, **({"limit": int(limit)} if limit else {})})
-    return _json(found, screen) if screen.is_json else _show_found(found, screen)
+    return _shown(_show_found, found, screen)
 
 
-def _json(reply: Mapping[str, object], screen: Screen) -> int:
-    screen.json(reply)
+def _shown(show: Callable[[T, Screen], object], reply: T, screen: Screen) -> int:
+    """Print a reply: as JSON, or by `show` for people."""
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        show(reply, screen)
     return OK
 
 
-def _show_documents(reply: DocumentList, screen: Screen) -> int:
+def _show_documents(reply: DocumentList, screen: Screen) -> None:
     for one in reply["documents"]:
         screen.line(clean.line(one["title"]), "bold")
         more = [one["kind"], f"{one['chars']} characters", f"chunks: {one['chunks']}", _VECTORS[one["vectors"]],
@@ -89,10 +94,9 @@ def _show_documents(reply: DocumentList, screen: Screen) -> int:
     alias = reply["embedding"]
     model = f"vectors by {alias}" if alias else "found by words alone, no alias embedding is set"
     screen.line(clean.line(f"documents: {len(reply['documents'])}, {room}; {model}"))
-    return OK
 
 
-def _show_found(reply: FoundAll, screen: Screen) -> int:
+def _show_found(reply: FoundAll, screen: Screen) -> None:
     for one in reply["passages"]:
         screen.line(f"[{one['source']}]", "bold")
         for line in clean.text(one["text"]).split("\n"):
@@ -105,10 +109,9 @@ def _show_found(reply: FoundAll, screen: Screen) -> int:
         screen.line("nothing was found")
     if reply.get("note"):
         screen.line(clean.line(reply["note"]), "-")
-    return OK
 
 
-def _show_option(reply: OptionTold, screen: Screen) -> int:
+def _show_option(reply: OptionTold, screen: Screen) -> None:
     screen.line(clean.line(reply["path"]) + (f": {clean.line(reply['title'])}" if reply.get("title") else ""), "bold")
     lines = [reply.get("what")]
     if reply.get("values"):
@@ -121,7 +124,6 @@ def _show_option(reply: OptionTold, screen: Screen) -> int:
     lines += [f"({reply['source']})"] if reply.get("source") else []
     for line in filter(None, lines):
         screen.line("  " + clean.line(line))
-    return OK
 
 
 # oasis memory
@@ -140,10 +142,10 @@ def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if len(rest.split(" ", needs)) < needs or bool(rest) != bool(needs):
         raise UsageError(f"`memory {action}` needs {('nothing', 'a word', 'an id and a fact')[needs]} more", _USAGE)
     if action == "list":
-        facts = call("memory.list", {})
-        return _json(facts, screen) if screen.is_json else _show_facts(facts, screen)
+        return _shown(_show_facts, call("memory.list", {}), screen)
     if action == "export":
-        return _json(call("memory.export", {}), screen)
+        screen.json(call("memory.export", {}))
+        return OK
     if action == "add":
         added = call("memory.add", {"fact": rest})
         return screen.result(added, f"{added['fact']['id']} is remembered")
@@ -163,7 +165,7 @@ def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return status
 
 
-def _show_facts(reply: FactList, screen: Screen) -> int:
+def _show_facts(reply: FactList, screen: Screen) -> None:
     for fact in reply["facts"]:
         whose = "  (holds " + ", ".join(fact["taint"]) + ")" if fact.get("taint") else ""
         sure, day = f"{fact['confidence']:4.0%}", _day(fact["updated_unix_s"])
@@ -174,7 +176,6 @@ def _show_facts(reply: FactList, screen: Screen) -> int:
         screen.line("facts are taken out of what you say; no more: oasis memory off", "-")
     else:
         screen.line("nothing is taken out of what you say; to have that: oasis memory on", "-")
-    return OK
 
 
 # oasis skills
@@ -198,14 +199,10 @@ def skills(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if bool(name) == (action == "list"):
         raise UsageError(f"`skills {action}` {'takes nothing' if name else 'needs a NAME'} more", _SKILLS_USAGE)
     if action == "list":
-        found = call("skill.list", {})
-        return _json(found, screen) if screen.is_json else _show_skills(found, screen)
+        return _shown(_show_skills, call("skill.list", {}), screen)
     if action == "show":
         skill = call("skill.load", {"name": name})
-        if screen.is_json:
-            return _json(skill, screen)
-        screen.line(skill["text"].rstrip("\n"))
-        return OK
+        return _shown(lambda reply, _: screen.line(reply["text"].rstrip("\n")), skill, screen)
     if action == "set":
         if screen.can_ask:
             screen.progress("the text of the skill, ended by Ctrl-D on a line of its own:")
@@ -220,7 +217,7 @@ def skills(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return screen.result(reply, f"the skill {name} is {'on' if action == 'enable' else 'off'}")
 
 
-def _show_skills(reply: SkillList, screen: Screen) -> int:
+def _show_skills(reply: SkillList, screen: Screen) -> None:
     width = max((len(skill["name"]) for skill in reply["skills"]), default=0)
     for skill in reply["skills"]:
         marks = ["yours"] * (not skill["is_shipped"]) + ["off"] * (not skill["enabled"])
@@ -230,7 +227,6 @@ def _show_skills(reply: SkillList, screen: Screen) -> int:
             screen.line(clean.line(f"    {skill['note']}"), "-")
     for note in reply["notes"]:
         screen.line(clean.line(note), "-")
-    return OK
 
 
 def _set_skill(call: Call, name: str, text: str, screen: Screen) -> int:

@@ -151,13 +151,12 @@ class Reading:
                 supersedes=one["supersedes"],
             ):  # fmt: skip
                 kept.append(one["fact"])
-        if kept:
-            try:
-                self._kit.runs.get(turn["run"]).emit(
-                    "note", text="remembered: %s (see: oasis memory)" % "; ".join(kept)
-                )
-            except UsageError:
-                pass  # nobody follows it any more
+        try:
+            if kept:
+                note = "remembered: %s (see: oasis memory)" % "; ".join(kept)
+                self._kit.runs.get(turn["run"]).emit("note", text=note)
+        except UsageError:
+            pass  # nobody follows it any more
 
     def _before(self, turn: EndedTurn) -> tuple[list[str], list[Json]]:
         """Return what the owner said in the chat, and what tools were called with: secrets are looked for in both."""

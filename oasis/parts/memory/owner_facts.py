@@ -149,11 +149,11 @@ class Memory:
                 self.daily()
             sure = self.facts.sure()
             found = self.near.nearest(turn["said"], sure, is_small, is_sent, is_home) if sure else []
+            # What was no secret when it was said may have become one.
+            found = [fact for fact in found if not self._data[1].reason(fact["fact"])]
         except OasisError as error:
             self._kit.log("a model gets no facts: " + error.message)
             return
-        # What was no secret when it was said may have become one.
-        found = [fact for fact in found if not self._data[1].reason(fact["fact"])]
         lines: list[str] = []
         room = SMALL_CHARS if is_small else LARGE_CHARS
         for fact in found:

@@ -15,6 +15,7 @@ Source: RFC 4226 section 5.3, RFC 6238 section 4 (SHA-1, 30 s, 6 digits: all tha
 
 from __future__ import annotations
 
+import base64
 import os
 import threading
 
@@ -241,7 +242,6 @@ WRONG = 5
 # Five tries of three codes in a million, four times a day at most: a guess takes lifetimes.
 PAUSE_S = 900
 _LONGEST_PAUSE_S = 6 * 3600
-_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 
 class Codes:
@@ -321,10 +321,7 @@ def totp(secret: bytes, step: int, digits: int = DIGITS) -> str:
 
 def encoded(data: bytes) -> str:
     """Return bytes in base32 without padding, as authenticators take it; RFC 4648 section 6."""
-    bits = len(data) * 8
-    number = int.from_bytes(data, "big") << (-bits % 5)
-    count = (bits + 4) // 5
-    return "".join(_BASE32[number >> 5 * (count - 1 - place) & 31] for place in range(count))
+    return base64.b32encode(data).decode("ascii").rstrip("=")
 
 
 def decoded(text: str) -> bytes:
@@ -332,12 +329,11 @@ def decoded(text: str) -> bytes:
 
     Raises: UsageError for what is no base32.
     """
-    number, clean = 0, text.replace(" ", "").rstrip("=").upper()
-    for char in clean:
-        if char not in _BASE32:
-            raise UsageError("the secret is no base32", "make another one: oasis telegram secret")
-        number = number << 5 | _BASE32.index(char)
-    return (number >> (len(clean) * 5 % 8)).to_bytes(len(clean) * 5 // 8, "big")
+    digits = text.replace(" ", "").rstrip("=").upper()
+    try:  # authenticators leave out the padding, and some the rest of a last byte
+        return base64.b32decode(digits + "A" * (-len(digits) % 8))[: len(digits) * 5 // 8]
+    except ValueError:
+        raise UsageError("the secret is no base32", "make another one: oasis telegram secret")
 
 
 def uri(secret: str, name: str) -> str:

@@ -254,18 +254,14 @@ class Talks:
 
     def _later(self, chat: int, is_full: bool) -> str:
         """Return what is said at once to a message that comes while something else is being answered."""
-        plan, then = (
-            self.owed.plan(chat),
-            "I answer this after what I am answering now. /stop ends that, and drops this.",
-        )
-        now = "I am still answering."
+        plan, now = self.owed.plan(chat), "I am still answering."
         if plan is not None:
             now = "Plan %s still waits: %s." % (plan["short"], plain(plan["summary"]))
-            then = (
-                "%s I answer this when it is decided, above or on the router's page. /stop ends it and drops this."
-                % now
-            )
-        return now + " I do not keep this message, for others wait already. /stop ends that." if is_full else then
+        if is_full:
+            return now + " I do not keep this message, for others wait already. /stop ends that."
+        if plan is None:
+            return "I answer this after what I am answering now. /stop ends that, and drops this."
+        return now + " I answer this when it is decided, above or on the router's page. /stop ends it and drops this."
 
     def _work_off(self, chat: int) -> None:
         while True:
