@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from oasis.parts.telegram.shapes import Overview
 
 _USAGE = "usage: oasis telegram [list|on|off|pair [guest]|forget ID|secret|approve on|off|notices on|off]"
+# For the completion of shells.
+ACTIONS = ("list", "on", "off", "pair", "forget", "secret", "approve", "notices")
 _SWITCH = {"on": True, "off": False}
 
 
