@@ -240,8 +240,12 @@ def _wait_s(headers: Headers, value: object) -> float | None:
         number = _number(headers.get(name))
         if number is not None:
             return number * unit
-    if "retry-after" in headers:
-        return _until(headers)
+    if "retry-after" in headers:  # a date: the answer's own Date is the clock
+        try:
+            then, now = (email.utils.parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
+            return _number(max(0.0, (then - now).total_seconds()))
+        except (KeyError, ValueError, TypeError):
+            return None
     if isinstance(value, list):
         value = value[0] if value else None
     inner = value.get("error") if isinstance(value, dict) else None
@@ -260,16 +264,6 @@ def _number(text: object) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < 1e6 else None
-
-
-def _until(headers: Headers) -> float | None:
-    """Return the seconds from the answer's own Date to the date in Retry-After; no clock is needed."""
-    try:
-        then, now = (email.utils.parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
-        wait = then - now
-    except (KeyError, ValueError, TypeError):
-        return None
-    return _number(max(0.0, wait.total_seconds()))
 
 
 # Parameters that a model does not take

@@ -9,11 +9,7 @@ from __future__ import annotations
 
 from oasis.core import jsonl
 from oasis.providers import decoding, events, gate, schemas, wire
-from oasis.providers.openai_chat import embed_read as embed_read
-from oasis.providers.openai_chat import embed_request as embed_request
-from oasis.providers.openai_chat import models_read as models_read
-from oasis.providers.openai_chat import models_request as models_request
-from oasis.providers.openai_chat import url
+from oasis.providers.openai_chat import embed_read, embed_request, models_read, models_request, url  # noqa: F401
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
