@@ -73,58 +73,37 @@ def table(lines: "Iterator[Entry] | list[Entry]") -> "Table":
     below: dict[str, set[str]] = {}  # bookmark -> the messages that descend from where it stands, itself included
     for line in lines:
         if is_message(line):
-            _take_message(line, found, below)
-            parents = line.get("continues", [])
-            links[0].append(line["id"])
+            name, parents, head = line["id"], line.get("continues", []), line.get("head")
+            for mark in below:
+                if any([parent in below[mark] for parent in parents]):
+                    below[mark].add(name)
+            if head and (head not in found or name in below[head]):
+                found[head] = name
+                below[head] = {name}
+            links[0].append(name)
             links[1].append(parents[0] if len(parents) == 1 else parents)
         elif line.get("type") == "bookmark":
-            name, target = line["name"], line["target"].lower()
-            found[name] = target
-            below[name] = _descendants(target, links) if target else set()
+            mark, target = line["name"], line["target"].lower()
+            found[mark] = target
+            below[mark] = {target} if target else set()
+            for at, before in enumerate(links[1] if target else []):  # parents come first
+                if any([parent in below[mark] for parent in ([before] if isinstance(before, str) else before)]):
+                    below[mark].add(links[0][at])
     return found
 
 
-def _take_message(message: "Message", found: "Table", below: "dict[str, set[str]]") -> None:
-    name, parents = message["id"], message.get("continues", [])
-    for mark in below:
-        for parent in parents:
-            if parent in below[mark]:
-                below[mark].add(name)
-                break
-    head = message.get("head")
-    if head and (head not in found or name in below[head]):
-        found[head] = name
-        below[head] = {name}
-
-
-def _descendants(target: str, links: "Links") -> "set[str]":
-    """Return a message and all that descend from it; in `links` parents come first."""
-    found = {target}
-    for at, parents in enumerate(links[1]):
-        for parent in [parents] if isinstance(parents, str) else parents:
-            if parent in found:
-                found.add(links[0][at])
-                break
-    return found
-
-
-def is_descendant(messages: "dict[str, Message]", message: "Message", ancestor: str) -> bool:
+def is_descendant(messages: "dict[str, Message]", name: str, ancestor: str) -> bool:
     """Return whether a message is `ancestor` or continues it, directly or through others."""
     seen: set[str] = set()
-    waiting = [message["id"]]
-    links = {message["id"]: message.get("continues", [])}
+    waiting = [name]
     while waiting:
-        name = waiting.pop()
-        if name == ancestor:
+        one = waiting.pop()
+        if one == ancestor:
             return True
-        if name in seen:
-            continue
-        seen.add(name)
-        parents = links.get(name)
-        if parents is None:
-            found = messages.get(name)
-            parents = found.get("continues", []) if found else []
-        waiting += parents
+        if one not in seen:
+            seen.add(one)
+            found = messages.get(one)
+            waiting += found.get("continues", []) if found else []
     return False
 
 
@@ -140,13 +119,8 @@ def head_of_turn(
     if explicit:
         check_name(explicit)
         stands = table.get(explicit)
-        reached = stands and any([_reaches(messages, parent, stands) for parent in continues])
+        reached = stands and any([is_descendant(messages, parent, stands) for parent in continues])
         return explicit, stands is not None and not reached
     last = messages.get(continues[-1]) if continues else None
     head = last.get("head", "") if last else ""
     return ("" if table.get(head) == "" else head), False
-
-
-def _reaches(messages: "dict[str, Message]", name: str, ancestor: str) -> bool:
-    found = messages.get(name)
-    return name == ancestor if found is None else is_descendant(messages, found, ancestor)

@@ -32,13 +32,23 @@ def is_other(raw: "bytes | None", names: "set[str]") -> bool:
 def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
     """Return the message or record of a line; None for what cannot be read, which is reported, also in part."""
     found: Json = None
+    told: list[str] = []
     try:
         if raw is None:
             raise SchemaError("it has more than %d bytes" % jsonl.LINE_BYTES)
         found = _parsed(at, raw, reports)
         return schema.check_line(found)
     except SchemaError as error:
-        return _leniently(at, found, error, reports)
+        fault = error.message
+    try:
+        if found is not None:
+            made = lenient_line(found, told)
+            reports += ["the line at byte %d: %s" % (at, text) for text in told]
+            return made
+    except SchemaError:
+        pass
+    reports.append("the line at byte %d was skipped: %s" % (at, fault))
+    return None
 
 
 def _parsed(at: int, raw: bytes, reports: "list[str]") -> "Json":
@@ -48,7 +58,8 @@ def _parsed(at: int, raw: bytes, reports: "list[str]") -> "Json":
         raw = raw[3:]
         told.append("the file begins with a byte order mark; it is passed over")
     found = jsonl.loads(raw)
-    whole = jsonl.mended(found) if jsonl.has_halves(raw) else found
+    # Half a surrogate pair stands in a JSON text as an escape alone.
+    whole = jsonl.mended(found) if b"\\ud" in raw or b"\\uD" in raw else found
     if whole is not found:
         told.append("the line at byte %d: half a character cannot be read; U+FFFD stands for it" % at)
     reports += told
@@ -68,19 +79,6 @@ def end(handle: "Handle") -> "tuple[int, int]":
     return size, rest
 
 
-def _leniently(at: int, found: "Json", error: SchemaError, reports: "list[str]") -> "Entry | None":
-    told: list[str] = []
-    try:
-        if found is not None:
-            made = lenient_line(found, told)
-            reports += ["the line at byte %d: %s" % (at, text) for text in told]
-            return made
-    except SchemaError:
-        pass
-    reports.append("the line at byte %d was skipped: %s" % (at, error.message))
-    return None
-
-
 def message(at: int, raw: "bytes | None", reports: "list[str]") -> "Message | None":
     """Return the message of a line; None for a record, and for what cannot be read, which is reported."""
     found = line(at, raw, reports)
@@ -90,9 +88,8 @@ def message(at: int, raw: "bytes | None", reports: "list[str]") -> "Message | No
 def forgotten(message: "Message") -> bytes:
     """Return the lines that stand for a message that was forgotten: a message without words, and the record of it."""
     kept = message.copy()
-    kept.pop("error", None)
-    kept.pop("taint", None)
-    kept.pop("usage", None)
+    for name in ("error", "taint", "usage"):
+        kept.pop(name, None)
     content: list[Block] = []
     for block in blocks(message):
         if block["type"] == "tool_use":
@@ -142,7 +139,10 @@ def lenient_message(value: "dict[str, Json]", found: "list[str]", path: str = ""
     Raises: SchemaError for what has no id.
     """
     made = dict(value)
-    made["id"] = _id(value.get("id"))
+    name = value.get("id")
+    if not isinstance(name, str) or not _is_id(name):
+        raise SchemaError("message.id must be a SCRU128 id")
+    made["id"] = name.lower()
     role = value.get("role")
     if role not in schema.ROLES:
         found.append(path + "role")
@@ -153,17 +153,27 @@ def lenient_message(value: "dict[str, Json]", found: "list[str]", path: str = ""
     if "continues" in value:
         made["continues"] = _ids(value["continues"], found, path + "continues")
     _taint(made, found, path)
-    _head(made, found, path)
-    _answer(made, found, path)
-    if "options" in made:
-        _part(made, "options", schema.check_options, found, path)
+    if "head" in made and schema.bookmark_fault(made["head"]):
+        if made["head"]:
+            found.append(path + "head")
+        made.pop("head")
+    if made.get("cache", True) is not True:
+        made.pop("cache")
+    if "stop_reason" in made and made["stop_reason"] not in schema.STOP_REASONS:
+        found.append(path + "stop_reason")
+        made["stop_reason"] = "other"
+    for name in ("provider", "model"):
+        if name in made and not _is_word(made[name]):
+            found.append(path + name)
+            made.pop(name)
+    _part(made, "usage", schema.check_usage, found, path)
+    _part(made, "error", schema.check_object, found, path)
+    _part(made, "options", schema.check_options, found, path)
     return schema.check_message(made)
 
 
-def _id(given: "Json") -> str:
-    if not isinstance(given, str) or not looks_like_id(given) or not is_scru128(given.lower()):
-        raise SchemaError("message.id must be a SCRU128 id")
-    return given.lower()
+def _is_id(given: "Json") -> bool:
+    return isinstance(given, str) and looks_like_id(given) and is_scru128(given.lower())
 
 
 def _content(content: "Json", made: "dict[str, Json]", found: "list[str]", path: str) -> "Json":
@@ -225,7 +235,7 @@ def _ids(given: "Json", found: "list[str]", path: str) -> "list[Json]":
     names = [given] if isinstance(given, str) else given
     kept: list[Json] = []
     for name in names if isinstance(names, list) else ():
-        if isinstance(name, str) and looks_like_id(name) and is_scru128(name.lower()):
+        if isinstance(name, str) and _is_id(name):
             kept.append(name.lower())
     if not isinstance(names, list) or len(kept) < len(names) or len(kept) > schema.PARENTS:
         found.append(path)
@@ -253,33 +263,12 @@ def _distrust(made: "dict[str, Json]") -> None:
     made["taint"] = labels
 
 
-def _head(made: "dict[str, Json]", found: "list[str]", path: str) -> None:
-    if "head" in made and schema.bookmark_fault(made["head"]):
-        if made["head"]:
-            found.append(path + "head")
-        made.pop("head")
-    if made.get("cache", True) is not True:
-        made.pop("cache")
-
-
-def _answer(made: "dict[str, Json]", found: "list[str]", path: str) -> None:
-    if "stop_reason" in made and made["stop_reason"] not in schema.STOP_REASONS:
-        found.append(path + "stop_reason")
-        made["stop_reason"] = "other"
-    for name in ("provider", "model"):
-        if name in made and not _is_word(made[name]):
-            found.append(path + name)
-            made.pop(name)
-    if "usage" in made:
-        _part(made, "usage", schema.check_usage, found, path)
-    if "error" in made:
-        _part(made, "error", schema.check_object, found, path)
-
-
 def _part(
     made: "dict[str, Json]", name: str, check: "Callable[[object, str], object]", found: "list[str]", path: str
 ) -> None:
     """Keep what an object of a message holds, entry by entry; what is no object goes, silently where it is null."""
+    if name not in made:
+        return
     value = made.pop(name)
     kept: dict[str, Json] = {}
     is_whole = isinstance(value, dict) or value is None
@@ -314,8 +303,7 @@ def lenient_record(value: "Json", found: "list[str]") -> "ChatRecord":
             made[key] = name.lower()
     if "continues" in made:
         made["continues"] = _ids(made["continues"], found, "continues")
-    if "taint" in made:
-        _taint(made, found, "")
+    _taint(made, found, "")
     if made.get("type", "title") == "title":
         title = made.get("title")
         if isinstance(title, str) and len(title) > schema.TITLE_CHARS:

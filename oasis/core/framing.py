@@ -17,38 +17,58 @@ TOTAL_BYTES = 16 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
 
-class Lines:
+class _Stream:
+    """Bytes up to a limit, cut at line feeds."""
+
+    def __init__(self, max_bytes: int):
+        self._max_bytes = max_bytes
+        self._spent = 0
+        self._open: list[bytes] = []
+
+    def _spend(self, count: int) -> None:
+        self._spent += count
+        if self._spent > self._max_bytes:
+            raise SchemaError(
+                "the answer is longer than %d bytes" % self._max_bytes, "ask for a shorter answer or fewer tool results"
+            )
+
+    def _cut(self, data: bytes) -> list[bytes]:
+        """Return the lines that `data` completes."""
+        pieces = data.split(b"\n")
+        self._open.append(pieces[0])
+        if len(pieces) == 1:
+            return []
+        pieces[0] = b"".join(self._open)
+        self._open = [pieces.pop()]
+        return pieces
+
+    def _rest(self) -> bytes:
+        rest = b"".join(self._open)
+        self._open = []
+        return rest
+
+
+class Lines(_Stream):
     """Newline-delimited items: b"\\n" or b"\\r\\n" ends a line, empty lines are left out."""
 
     def __init__(self, max_bytes: int = TOTAL_BYTES):
-        self._budget = _Budget(max_bytes)
-        self._open: list[bytes] = []
+        _Stream.__init__(self, max_bytes)
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the lines that `data` completes, without their ends.
 
         Raises: SchemaError when the stream is longer than `max_bytes`.
         """
-        self._budget.spend(len(data))
-        return [line for line in self._split(data) if line]
+        self._spend(len(data))
+        return [line for line in [line.rstrip(b"\r") for line in self._cut(data)] if line]
 
     def close(self) -> list[bytes]:
         """Return the last line when it has no end."""
-        rest = b"".join(self._open).rstrip(b"\r")
-        self._open = []
+        rest = self._rest().rstrip(b"\r")
         return [rest] if rest else []
 
-    def _split(self, data: bytes) -> list[bytes]:
-        pieces = data.split(b"\n")
-        if len(pieces) == 1:
-            self._open.append(data)
-            return []
-        pieces[0] = b"".join(self._open) + pieces[0]
-        self._open = [pieces.pop()]
-        return [line.rstrip(b"\r") for line in pieces]
 
-
-class Events:
+class Events(_Stream):
     """Server-sent events as {"event": str, "data": str}; `event` is "message" unless the stream names one.
 
     LF, CRLF or CR ends a line, also when CR and LF come in different pieces. A leading byte order mark is removed.
@@ -57,9 +77,8 @@ class Events:
     """
 
     def __init__(self, max_bytes: int = TOTAL_BYTES, extra_fields: tuple[str, ...] = ()):
-        self._budget = _Budget(max_bytes)
+        _Stream.__init__(self, max_bytes)
         self._extra_fields = extra_fields
-        self._open: list[bytes] = []
         self._after_cr = False
         self._at_start = True
         self._name = ""
@@ -70,37 +89,26 @@ class Events:
 
         Raises: SchemaError when the stream is longer than `max_bytes`.
         """
-        self._budget.spend(len(data))
+        self._spend(len(data))
         events: list[dict[str, str]] = []
-        for line in self._split(data):
-            self._take(line, events)
+        if self._after_cr and data:
+            self._after_cr = False
+            if data[:1] == b"\n":
+                data = data[1:]
+        if data:
+            self._after_cr = data[-1:] == b"\r"
+            for line in self._cut(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")):
+                self._take(line, events)
         return events
 
     def close(self) -> list[dict[str, str]]:
         """Return the event that the end of the stream completes, if one is open."""
         events: list[dict[str, str]] = []
-        rest = b"".join(self._open)
-        self._open = []
+        rest = self._rest()
         if rest:
             self._take(rest, events)
         self._dispatch(events)
         return events
-
-    def _split(self, data: bytes) -> list[bytes]:
-        if self._after_cr and data:
-            self._after_cr = False
-            if data[:1] == b"\n":
-                data = data[1:]
-        if not data:
-            return []
-        self._after_cr = data[-1:] == b"\r"
-        pieces = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        if len(pieces) == 1:
-            self._open.append(data)
-            return []
-        pieces[0] = b"".join(self._open) + pieces[0]
-        self._open = [pieces.pop()]
-        return pieces
 
     def _take(self, line: bytes, events: list[dict[str, str]]) -> None:
         if self._at_start:
@@ -112,12 +120,10 @@ class Events:
             return
         if line[:1] == b":":
             return
-        name, _, value = line.partition(b":")
+        field, _, value = line.partition(b":")
+        name = text(field)
         if value[:1] == b" ":
             value = value[1:]
-        self._field(text(name), value)
-
-    def _field(self, name: str, value: bytes) -> None:
         if name == "data":
             self._data.append(text(value))
         elif name == "event":
@@ -139,16 +145,3 @@ def text(raw: bytes) -> str:
         return raw.decode("utf-8", "replace")
     except UnicodeError:  # MicroPython knows no error handlers
         return "".join([chr(byte) if byte < 128 else "\ufffd" for byte in raw])
-
-
-class _Budget:
-    def __init__(self, max_bytes: int):
-        self._max_bytes = max_bytes
-        self._spent = 0
-
-    def spend(self, count: int) -> None:
-        self._spent += count
-        if self._spent > self._max_bytes:
-            raise SchemaError(
-                "the answer is longer than %d bytes" % self._max_bytes, "ask for a shorter answer or fewer tool results"
-            )

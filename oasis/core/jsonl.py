@@ -75,32 +75,23 @@ def _measure(raw: bytes, max_depth: int, max_values: int) -> None:
         end = min(at + _BLOCK_BYTES, len(raw))
         while end < len(raw) and raw[end - 1] == 0x5C:
             end += 1  # no cut between a backslash and what it stands before
-        bare, is_text = _structure(raw[at:end], is_text)
+        block = raw[at:end]
+        # Outside of texts there is no backslash: once escaped ones are gone, every other piece between quotes is bare.
+        bare = block.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in block else block
+        parts = bare.split(b'"')
+        bare = b"".join(parts[1 if is_text else 0 :: 2])
+        is_text = is_text != (len(parts) % 2 == 0)
         values += bare.count(b",") + bare.count(b"[") + bare.count(b"{")
         if values >= max_values:
             raise SchemaError("JSON text with more than %d values" % max_values, "send it in pieces")
-        if opened > max_depth:
-            level = _deepest(bare, level, max_depth)
+        for byte in bare if opened > max_depth else b"":
+            if byte in _OPEN:
+                level += 1
+                if level > max_depth:
+                    raise SchemaError("JSON text nested deeper than %d levels" % max_depth, "flatten the value")
+            elif byte in _CLOSE:
+                level -= 1
         at = end
-
-
-def _structure(block: bytes, is_text: bool) -> "tuple[bytes, bool]":
-    """Return what of a block stands outside of texts, and whether it ends within one."""
-    # Outside of texts there is no backslash: once escaped ones are gone, every other piece between quotes is structure.
-    bare = block.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in block else block
-    parts = bare.split(b'"')
-    return b"".join(parts[1 if is_text else 0 :: 2]), is_text != (len(parts) % 2 == 0)
-
-
-def _deepest(bare: bytes, level: int, limit: int) -> int:
-    for byte in bare:
-        if byte in _OPEN:
-            level += 1
-            if level > limit:
-                raise SchemaError("JSON text nested deeper than %d levels" % limit, "flatten the value")
-        elif byte in _CLOSE:
-            level -= 1
-    return level
 
 
 def dumps(value: object) -> str:
@@ -115,7 +106,7 @@ def dumps(value: object) -> str:
 def line(value: object) -> bytes:
     """Return `value` as the bytes of one line, line end included."""
     check(value)
-    return _encoded(value) + b"\n" if _has_long(value) else _WRITE(value).encode("utf-8") + b"\n"
+    return (_encoded(value) if _has_long(value) else _WRITE(value).encode("utf-8")) + b"\n"
 
 
 def _has_long(value: object) -> bool:
@@ -169,11 +160,6 @@ def check(value: object, path: str = "", level: int = 0) -> None:
         _bytes(value, path or "value")
     elif value is not None and not isinstance(value, (int, bool)):
         raise SchemaError("%s is a %s, which JSON cannot hold" % (path or "value", type(value).__name__))
-
-
-def has_halves(raw: bytes) -> bool:
-    """Return whether a JSON text may hold half a surrogate pair: they stand in it as \\u escapes alone."""
-    return b"\\ud" in raw or b"\\uD" in raw
 
 
 def _mended(text: str) -> str:
@@ -325,9 +311,7 @@ def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]
             last = parts.pop()
             place -= len(last)
             pieces.append(last)
-            line = _joined(pieces[::-1], length + len(last))
-            if line is None or line.strip():
-                yield place, line
+            yield from _whole(place, pieces[::-1], length + len(last))
             pieces, length = [], 0
             place -= 1
         length += len(parts[0])
@@ -336,9 +320,7 @@ def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]
             pieces = []
         at = start
         if not start:
-            line = _joined(pieces[::-1], length)
-            if line is None or line.strip():
-                yield 0, line
+            yield from _whole(0, pieces[::-1], length)
             return
 
 
@@ -356,9 +338,7 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
         for part in parts[:-1]:
             length += len(part)
             pieces.append(part)
-            line = _joined(pieces, length)
-            if line is None or line.strip():
-                yield place, line
+            yield from _whole(place, pieces, length)
             place += length + 1
             pieces, length = [], 0
         length += len(parts[-1])
@@ -366,9 +346,7 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
         if length > LINE_BYTES:
             pieces = []
     if length and place + length < end:  # a last line whose end is still to come
-        line = _joined(pieces, length)
-        if line is None or line.strip():
-            yield place, line
+        yield from _whole(place, pieces, length)
 
 
 def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":
@@ -385,8 +363,11 @@ def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":
         yield b"".join(waiting)
 
 
-def _joined(pieces: "list[bytes]", length: int) -> "bytes | None":
-    return b"".join(pieces) if length <= LINE_BYTES else None
+def _whole(place: int, pieces: "list[bytes]", length: int) -> "Iterator[tuple[int, bytes | None]]":
+    """Yield a line of these pieces: None in its place where it is too long, nothing where it is blank."""
+    line = b"".join(pieces) if length <= LINE_BYTES else None
+    if line is None or line.strip():
+        yield place, line
 
 
 def _read(handle: "Handle", start: int, size: int) -> bytes:
@@ -399,7 +380,7 @@ def _read(handle: "Handle", start: int, size: int) -> bytes:
             break
         pieces.append(piece)
         size -= len(piece)
-    return b"".join(pieces)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def holds(handle: "Handle", end: int, words: bytes) -> bool:
@@ -415,17 +396,14 @@ def holds(handle: "Handle", end: int, words: bytes) -> bool:
 def spliced(handle: "Handle", changes: "list[tuple[int, int, bytes]]") -> "Iterator[bytes]":
     """Yield the bytes of a whole file in pieces, with others in some places: (from, to, what comes there), in order."""
     at = 0
-    for start, end, new in changes:
-        yield from _copied(handle, at, start)
+    places = list(changes)
+    places.append((handle.seek(0, 2), 0, b""))
+    for start, end, new in places:
+        while at < start:
+            yield _read(handle, at, min(BLOCK_BYTES, start - at))
+            at += BLOCK_BYTES
         yield new
         at = end
-    yield from _copied(handle, at, handle.seek(0, 2))
-
-
-def _copied(handle: "Handle", at: int, end: int) -> "Iterator[bytes]":
-    while at < end:
-        yield _read(handle, at, min(BLOCK_BYTES, end - at))
-        at += BLOCK_BYTES
 
 
 # -- the parts of a JSON text, found without making a value of any of them --------------------------------------------
@@ -442,17 +420,7 @@ _CLOSES = {0x5B: 0x5D, 0x7B: 0x7D}
 
 def part_text(handle: "Handle", span: "Span") -> bytes:
     """Return the bytes of a part, without the blanks around it."""
-    handle.seek(span[0])
-    pieces: list[bytes] = []
-    size = span[1] - span[0]
-    while size > 0:
-        piece = handle.read(size)
-        if not piece:
-            break
-        pieces.append(piece)
-        size -= len(piece)
-    found = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    return found.strip()
+    return _read(handle, span[0], span[1] - span[0]).strip()
 
 
 def first(handle: "Handle", span: "Span") -> str:

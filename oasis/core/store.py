@@ -90,7 +90,10 @@ class Chat:
     def _check_loaded(self, heads: "list[str]") -> None:
         for name in heads:
             if name not in self.messages:
-                raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
+                raise self._without(name)
+
+    def _without(self, name: str) -> UsageError:
+        return UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
 
     def _walk(self, handle: "Handle", end: int, heads: "list[str]", is_opening: bool) -> None:
         """Keep `heads` (none: the newest message) and their ancestors; tell of damage behind the newest owner's.
@@ -123,18 +126,15 @@ class Chat:
                 wanted.add(message["id"])
             is_new = is_new and message["role"] != "user"
             if message["id"] in wanted:
-                self._keep(message, wanted)
+                self.messages[message["id"]] = message
+                wanted.discard(message["id"])
+                wanted.update([name for name in message.get("continues", []) if name not in self.messages])
                 room[0] -= 1
                 room[1] -= len(line or b"")
                 if min(room) <= 0 and (message["role"] == "user" or room[0] <= -THREAD_MESSAGES):
                     self._leave_out(handle, at, wanted)
                     return True
         return False
-
-    def _keep(self, message: "Message", wanted: "set[str]") -> None:
-        self.messages[message["id"]] = message
-        wanted.discard(message["id"])
-        wanted.update([name for name in message.get("continues", []) if name not in self.messages])
 
     def _leave_out(self, handle: "Handle", end: int, wanted: "set[str]") -> None:
         """Remember what the thread has before this place: where it goes on, and its options."""
@@ -177,7 +177,7 @@ class Chat:
                 return {"messages": found[::-1], "more": True, "reports": reports[::-1]}
             found.append(message)
         if not is_there:
-            raise UsageError("chat %s has no message %r" % (self.id, before), "its messages: oasis show " + self.id)
+            raise self._without(before)
         return {"messages": found[::-1], "more": False, "reports": reports[::-1]}
 
     def _backwards(self, reports: "list[str]") -> "Iterator[tuple[int, bytes | None]]":
@@ -243,20 +243,8 @@ class Chat:
 
         Raises: StoreError; nothing of this flush is then in the chat, and the lines go on waiting.
         """
-        if self._waiting:
-            self._write()
-
-    def secure(self) -> None:
-        """Write all waiting lines, and be sure that they and all before are on flash.
-
-        Raises: StoreError, as flush.
-        """
-        self.flush()
-        if self._late is not None and self._is_unsure:
-            self._files.settle(self._path)
-            self._is_unsure = False
-
-    def _write(self) -> None:
+        if not self._waiting:
+            return
         data = b"".join([b"\n" if self._is_torn else b""] + [line for _, line in self._waiting])
         if self._has_rest:
             self._files.cut(self._path, self._size)
@@ -268,6 +256,16 @@ class Chat:
         if self._late is not None:
             self._is_unsure = True
             self._late(self._path)
+
+    def secure(self) -> None:
+        """Write all waiting lines, and be sure that they and all before are on flash.
+
+        Raises: StoreError, as flush.
+        """
+        self.flush()
+        if self._late is not None and self._is_unsure:
+            self._files.settle(self._path)
+            self._is_unsure = False
 
     def discard(self) -> None:
         """Forget the waiting lines, after a flush that failed: the chat is again what the file says."""
@@ -286,7 +284,7 @@ class Chat:
         """
         changes = self._places(name)
         if not changes:
-            raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
+            raise self._without(name)
         handle = self._files.reader(self._path)
         if handle is None:
             raise StoreError("the file of chat %s is gone" % self.id, "somebody deleted it; the others: oasis list")

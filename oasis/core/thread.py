@@ -56,7 +56,7 @@ def resolve(
 def context(messages: "Messages", heads: "list[str]", find: "Find | None" = None) -> "list[Message]":
     """Return the messages that `heads` (ids) continue and the heads themselves, parents before children, each once.
 
-    At most the newest CONTEXT_MESSAGES. A missing parent is left out; `missing(…)` names them.
+    At most the newest CONTEXT_MESSAGES. A missing parent is left out.
     """
     return resolve(messages, heads, find)["messages"]
 
@@ -95,34 +95,28 @@ class _Walk:
         self.parents: dict[str, list[str]] = {}
         self.missing: list[str] = []
         self.gone: set[str] = set()
-        self._go(heads)
-
-    def _go(self, heads: "list[str]") -> None:
         stack = [(head, False) for head in reversed(heads)]
         while stack:
             name, is_done = stack.pop()
             if is_done:
                 self.order.append(name)
-            elif name not in self.parents and name not in self.gone and self._visit(name):
-                stack.append((name, True))
-                for parent in reversed(self.parents[name]):
-                    stack.append((parent, False))
+            elif name not in self.parents and name not in self.gone and len(self.parents) < WALK_MESSAGES:
+                stack += self._visit(name)
 
-    def _visit(self, name: str) -> bool:
-        if len(self.parents) >= WALK_MESSAGES:
-            return False
+    def _visit(self, name: str) -> "list[tuple[str, bool]]":
+        """Take a message in; return what is to be done next, the last first."""
         message = self._get(name)
-        if message is None and name in self.older:
-            self.has_older = True
-            return False
         if message is None:
-            self.gone.add(name)
-            self.missing.append(name)
-            return False
+            if name in self.older:
+                self.has_older = True
+            else:
+                self.gone.add(name)
+                self.missing.append(name)
+            return []
         self.parents[name] = message.get("continues", [])
         if "options" in message and IMPORTED not in message.get("taint", ()):
             self._deltas[name] = message["options"]
-        return True
+        return [(name, True)] + [(parent, False) for parent in reversed(self.parents[name])]
 
     def _get(self, name: str) -> "Message | None":
         found = self._messages.get(name)
@@ -135,10 +129,6 @@ class _Walk:
 
     def options(self, older: "Options") -> "Options":
         return merged([older] + [self._deltas[name] for name in self.order if name in self._deltas])
-
-    def is_known(self, name: str) -> bool:
-        """Return whether there is such a message, read or not."""
-        return name in self.parents or name in self.older
 
 
 def _newest(parents: "dict[str, list[str]]", order: "list[str]", heads: "list[str]") -> "set[str]":
@@ -166,26 +156,11 @@ def _from_an_owner(ordered: "list[Message]", walk: "_Walk", chosen: "set[str]") 
     """
     lost: set[str] = set()
     for message in ordered:
-        known = [parent for parent in message.get("continues", []) if walk.is_known(parent)]
+        known = [name for name in message.get("continues", []) if name in walk.parents or name in walk.older]
         is_cut = known and not [parent for parent in known if parent in chosen and parent not in lost]
         if is_cut and message["role"] not in ("user", "system"):
             lost.add(message["id"])
     return [message for message in ordered if message["id"] not in lost] or ordered
-
-
-def missing(messages: "Messages", ordered: "list[Message]") -> "list[str]":
-    """Return the parent ids that `ordered` names but `messages` does not hold."""
-    gone: list[str] = []
-    for message in ordered:
-        for parent in message.get("continues", []):
-            if parent not in messages and parent not in gone:
-                gone.append(parent)
-    return gone
-
-
-def options(ordered: "list[Message]") -> "Options":
-    """Return the merged options of a thread, oldest first."""
-    return merged([message["options"] for message in ordered if "options" in message])
 
 
 def merged(deltas: "list[Options]") -> "Options":
@@ -238,15 +213,10 @@ def unanswered(ordered: "list[Message]") -> "list[Block]":
             if block["type"] == "tool_use":
                 calls.append(block)
             elif block["type"] == "tool_result":
-                _close(calls, block["tool_use_id"])
+                answered = [call for call in calls if call["id"] == block["tool_use_id"]]
+                if answered:
+                    calls.remove(answered[0])
     return calls
-
-
-def _close(calls: "list[Block]", name: str) -> None:
-    for call in calls:
-        if call["id"] == name:
-            calls.remove(call)
-            return
 
 
 def interruption(calls: "list[Block]") -> "list[Block]":

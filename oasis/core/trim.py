@@ -60,7 +60,7 @@ def tokens(text: str) -> int:
         for char in text:
             if char > "\x7f":
                 others += 1
-                hundredths += _of_script(ord(char))
+                hundredths += next(cost for beyond, cost in _SCRIPTS if ord(char) < beyond)
     marks = sum([text.count(char) for char in _MARKS])
     digits = sum([text.count(char) for char in _DIGITS])
     blanks = text.count(" ")
@@ -68,13 +68,6 @@ def tokens(text: str) -> int:
     letters = len(text) - others - marks - digits - blanks - lines
     hundredths += _LETTER * letters + _MARK * marks + _DIGIT * digits + _BLANK * blanks + _LINE * lines
     return (hundredths + 99) // 100
-
-
-def _of_script(code: int) -> int:
-    for beyond, hundredths in _SCRIPTS:
-        if code < beyond:
-            return hundredths
-    return _SCRIPTS[-1][1]
 
 
 def message_tokens(message: "Message") -> int:
@@ -183,41 +176,31 @@ class _Space:
 
     def drop_results_without_call(self) -> None:
         """Drop the results of calls that were dropped: of branches that join, some stand far from their call."""
-        if not self.dropped:
-            return
-        called: dict[str, int] = {}
-        for place, message in enumerate(self._given):
+        lost: set[str] = set()  # ids of calls; some services number those of each answer afresh
+        for place, message in enumerate(self._given if self.dropped else []):
             found = blocks(message)
-            for block in found:
-                if block["type"] == "tool_use":
-                    called[block["id"]] = place
-            left = [block for block in found if not self._is_lost(block, called)]
-            if place not in self.dropped and len(left) < len(found):
-                self._keep_part(place, left)
-
-    def _is_lost(self, block: "Block", called: "dict[str, int]") -> bool:
-        return block["type"] == "tool_result" and called.get(block["tool_use_id"], -1) in self.dropped
-
-    def _keep_part(self, place: int, left: "list[Block]") -> None:
-        if not left:
-            self.drop([place])
-            return
-        part = _with(self._given[place], left)
-        self._parts[place] = part
-        self._total -= self._sizes[place] - message_tokens(part)
+            called = set([block["id"] for block in found if block["type"] == "tool_use"])
+            lost = lost | called if place in self.dropped else lost - called
+            left = [block for block in found if block["type"] != "tool_result" or block["tool_use_id"] not in lost]
+            if place in self.dropped or len(left) == len(found):
+                continue
+            if not left:
+                self.drop([place])
+                continue
+            part = _with(message, left)
+            self._parts[place] = part
+            self._total -= self._sizes[place] - message_tokens(part)
 
     def kept(self) -> "list[Message]":
         """Return what is left, the summary behind the first system messages."""
-        found = [self._parts.get(place, self._given[place]) for place in range(len(self._given)) if self._is_in(place)]
+        places = [place for place in range(len(self._given)) if place not in self.dropped]
+        found = [self._parts.get(place, self._given[place]) for place in places]
         if self.dropped and self._summary:
             first = 0
             while first < len(found) and found[first]["role"] == "system":
                 first += 1
             found.insert(first, self._told())
         return found
-
-    def _is_in(self, place: int) -> bool:
-        return place not in self.dropped
 
     def _told(self) -> "Message":
         limit = max(self._budget // _SUMMARY_PART * 100 // _LETTER, CUT_CHARS)
@@ -274,13 +257,19 @@ def _cut_results(kept: "list[Message]", excess: int) -> int:
         if not size:
             break
         cut.add(place)
-        text = _result_text(kept, place)
+        at, number, index = place
+        content = list(blocks(kept[at]))
+        block = content[number] = content[number].copy()
+        items = block["content"] = list(block["content"])
+        item = items[index] = items[index].copy()
+        text = item["text"]
         wanted = max(size - excess, 0) * len(text) // size - len(_MARKER)
         shorter = _shortened(text, max(wanted, CUT_CHARS))
         while tokens(shorter) > size - excess and len(shorter) > CUT_CHARS:
             wanted = min(wanted, len(shorter)) * 7 // 8
             shorter = _shortened(text, max(wanted, CUT_CHARS))
-        _replace(kept, place, shorter)
+        item["text"] = shorter
+        kept[at] = _with(kept[at], content)
         excess -= size - tokens(shorter)
     return len(cut)
 
@@ -299,20 +288,6 @@ def _longest(kept: "list[Message]", cut: "set[tuple[int, int, int]]") -> "tuple[
                 if size > best:
                     best, where = size, place
     return best, where
-
-
-def _result_text(kept: "list[Message]", place: "tuple[int, int, int]") -> str:
-    return str(blocks(kept[place[0]])[place[1]]["content"][place[2]]["text"])
-
-
-def _replace(kept: "list[Message]", place: "tuple[int, int, int]", text: str) -> None:
-    at, number, index = place
-    content = list(blocks(kept[at]))
-    block = content[number] = content[number].copy()
-    items = block["content"] = list(block["content"])
-    item = items[index] = items[index].copy()
-    item["text"] = text
-    kept[at] = _with(kept[at], content)
 
 
 def _shortened(text: str, limit: int) -> str:

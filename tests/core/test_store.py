@@ -255,7 +255,7 @@ def test_a_chat_goes_on_behind_a_missing_parent():
     chat = opened(files)
     ordered = thread.context(chat.messages, chat.heads)
     assert [int(value["id"]) for value in ordered] == [3]
-    assert thread.missing(chat.messages, ordered) == [name(2)]
+    assert thread.resolve(chat.messages, chat.heads)["missing"] == [name(2)]
 
 
 def test_after_a_failure_of_any_step_the_old_or_the_new_is_there_and_never_a_mix():

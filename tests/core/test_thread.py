@@ -23,6 +23,10 @@ def chat(*messages):
     return {value["id"]: value for value in messages}
 
 
+def options_of(ordered):
+    return thread.merged([value["options"] for value in ordered if "options" in value])
+
+
 def numbers(ordered):
     return [int(value["id"]) for value in ordered]
 
@@ -74,7 +78,7 @@ def test_missing_parents_are_left_out_and_named():
     messages = chat(message(2, 1), message(3, 2, 7, 1))
     ordered = thread.context(messages, [name(3)])
     assert numbers(ordered) == [2, 3]
-    assert thread.missing(messages, ordered) == [name(1), name(7)]
+    assert thread.resolve(messages, [name(3)])["missing"] == [name(1), name(7)]
 
 
 def test_unknown_heads_give_nothing():
@@ -110,18 +114,18 @@ def test_options_merge_down_the_thread_and_false_and_empty_count():
         message(2),
         message(3, options={"search": False, "servers": [], "model": {"temperature": 0}}),
     ]
-    assert thread.options(ordered) == {"search": False, "servers": [], "model": {"name": "x", "temperature": 0}}
+    assert options_of(ordered) == {"search": False, "servers": [], "model": {"name": "x", "temperature": 0}}
 
 
 def test_merging_options_does_not_change_the_messages():
     first = message(1, options={"model": {"name": "x"}})
-    thread.options([first, message(2, options={"model": {"name": "y"}})])
+    options_of([first, message(2, options={"model": {"name": "y"}})])
     assert first["options"] == {"model": {"name": "x"}}
 
 
 def test_an_object_replaces_a_word_and_a_word_an_object():
     ordered = [message(1, options={"a": 1, "b": {"c": 1}}), message(2, options={"a": {"c": 1}, "b": 2})]
-    assert thread.options(ordered) == {"a": {"c": 1}, "b": 2}
+    assert options_of(ordered) == {"a": {"c": 1}, "b": 2}
 
 
 def test_open_calls_are_found_and_closed():
@@ -214,46 +218,46 @@ def test_a_thread_of_which_only_the_newer_part_was_read_is_cut_not_broken():
 
 def test_lists_of_words_are_replaced_whole():
     ordered = [message(1, options={"servers": ["a", "b"]}), message(2, options={"servers": ["c"]})]
-    assert thread.options(ordered) == {"servers": ["c"]}
+    assert options_of(ordered) == {"servers": ["c"]}
 
 
 def test_lists_of_objects_merge_element_by_element():
     first = message(1, options={"tools": [{"name": "a", "deep": {"x": 1}}, {"name": "b"}, {"name": "c"}]})
     second = message(2, options={"tools": [{"deep": {"y": 2}}, {"name": "B"}]})
-    assert thread.options([first, second]) == {
+    assert options_of([first, second]) == {
         "tools": [{"name": "a", "deep": {"x": 1, "y": 2}}, {"name": "B"}, {"name": "c"}]
     }
     third = message(3, options={"tools": [{}, {}, {}, {"name": "d"}]})
-    assert [item["name"] for item in thread.options([first, third])["tools"]] == ["a", "b", "c", "d"]
+    assert [item["name"] for item in options_of([first, third])["tools"]] == ["a", "b", "c", "d"]
 
 
 def test_an_empty_list_switches_off_whatever_was_listed():
     for listed in (["a"], [{"name": "a"}]):
         ordered = [message(1, options={"servers": listed}), message(2, options={"servers": []})]
-        assert thread.options(ordered) == {"servers": []}
+        assert options_of(ordered) == {"servers": []}
         ordered.append(message(3, options={"servers": listed}))
-        assert thread.options(ordered) == {"servers": listed}
+        assert options_of(ordered) == {"servers": listed}
 
 
 def test_records_merge_at_every_depth_and_false_stays():
     ordered = [message(1, options={"a": {"b": {"c": True, "d": 1}}}), message(2, options={"a": {"b": {"c": False}}})]
-    assert thread.options(ordered) == {"a": {"b": {"c": False, "d": 1}}}
+    assert options_of(ordered) == {"a": {"b": {"c": False, "d": 1}}}
 
 
 def test_no_options_at_all_is_an_empty_record():
-    assert thread.options([]) == thread.options([message(1)]) == {}
+    assert options_of([]) == options_of([message(1)]) == {}
 
 
 def test_merged_options_share_nothing_with_the_messages():
     first = message(1, options={"tools": [{"name": "a"}], "servers": ["x"]})
-    merged = thread.options([first, message(2, options={"tools": [{"on": True}]})])
+    merged = options_of([first, message(2, options={"tools": [{"on": True}]})])
     merged["servers"].append("y")
     merged["tools"][0]["name"] = "b"
     assert first["options"] == {"tools": [{"name": "a"}], "servers": ["x"]}
 
 
 def test_a_bookmark_is_no_option():
-    assert thread.options([message(1, head="home", options={"search": True})]) == {"search": True}
+    assert options_of([message(1, head="home", options={"search": True})]) == {"search": True}
 
 
 def test_options_come_from_the_whole_thread_also_where_the_context_is_cut():
@@ -343,7 +347,7 @@ def test_any_tree_gives_every_ancestor_once():
         shown = thread.lineage(messages, heads)
         assert [item["id"] for item in shown if "role" in item] == ordered, seed
         gone = [item["id"] for item in shown if "role" not in item]
-        assert sorted(gone) == sorted(thread.missing(messages, thread.context(messages, heads))), seed
+        assert sorted(gone) == sorted(thread.resolve(messages, heads)["missing"]), seed
 
 
 def test_any_tree_without_cycles_has_parents_before_children():
@@ -372,10 +376,10 @@ def test_any_merge_of_options_keeps_what_it_was_made_of():
         deltas = [{"a": any_value(dice, 3), "b": any_value(dice, 2)} for _ in range(4)]
         before = jsonl.canonical(deltas)
         ordered = [message(number, options=delta) for number, delta in enumerate(deltas)]
-        merged = jsonl.canonical(thread.options(ordered))
+        merged = jsonl.canonical(options_of(ordered))
         assert jsonl.canonical(deltas) == before, seed
         ordered.append(message(9, options={}))
-        assert jsonl.canonical(thread.options(ordered)) == merged, seed
+        assert jsonl.canonical(options_of(ordered)) == merged, seed
         for key in deltas[-1]:
             if not isinstance(deltas[-1][key], (dict, list)):
-                assert thread.options(ordered)[key] == deltas[-1][key], seed
+                assert options_of(ordered)[key] == deltas[-1][key], seed
