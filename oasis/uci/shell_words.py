@@ -17,6 +17,8 @@ _KNOWN = r"(?=(?:sudo\s+)?(?:uci\b|/|service\b|wifi\b|reload_config\b|opkg\b|apk
 _PROMPT = re.compile(r"^\s*(?:\[?[\w.-]+@[\w.-]+[: ][^#$\n]{0,80}[#$]\s+(?=\S)|[$>]\s+%s)" % _KNOWN)
 _HASH = re.compile(r"^\s*#\s+%s" % _KNOWN)
 _BARE = re.compile(r"\s*%s" % _KNOWN)
+_DOUBLE = re.compile(r'(?:[^"\\$`]|\\[\s\S])*')  # what stands between double quotes
+_ESCAPED = re.compile(r'\\(?:(["\\$`])|\n)')  # behind others a backslash stays, at the end of a line it joins two
 _REASONS = {
     "$": "it uses a shell variable or substitution",
     "`": "it runs a command inside another one; around a value stand plain quotes: '…'",
@@ -47,7 +49,7 @@ def commands(text: str) -> "list[list[str]]":
             "line %d is refused: character %d of it is %s" % (line, place, name),
             "nobody sees it: leave it out, or write a plain blank",
         )
-    return _Splitter("\n".join(unprompted(text.split("\n")))).run()
+    return _split("\n".join(unprompted(text.split("\n"))))
 
 
 def unprompted(lines: "list[str]") -> "list[str]":
@@ -61,95 +63,55 @@ def unprompted(lines: "list[str]") -> "list[str]":
     return [_HASH.sub("", line, count=1) for line in plain]
 
 
-class _Splitter:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.found: list[list[str]] = []
-        self.words: list[str] = []
-        self.word: str | None = None  # None: between words, "" is an empty quoted word
-
-    def run(self) -> "list[list[str]]":
-        while self.at < len(self.text):
-            self.step(self.text[self.at])
-        self.end_command()
-        return self.found
-
-    def step(self, char: str) -> None:
+def _split(text: str) -> "list[list[str]]":
+    found: list[list[str]] = []
+    words: list[str] = []
+    word: str | None = None  # None: between words, "" is an empty quoted word
+    at = 0
+    while at < len(text):
+        char = text[at]
         if char == "'":
-            self.single()
+            end = text.find("'", at + 1)
+            if end < 0:
+                raise _refused(text, at, "a single quote is not closed")
+            word, at = (word or "") + text[at + 1 : end], end + 1
         elif char == '"':
-            self.double()
+            inside = _DOUBLE.match(text, at + 1)
+            end = inside.end() if inside else at
+            if text[end : end + 1] in ("$", "`"):
+                raise _refused(text, end, _REASONS[text[end]] + " (inside \"…\"; use '…' for plain text)")
+            if text[end : end + 1] != '"':
+                raise _refused(text, len(text), "a double quote is not closed")
+            word, at = (word or "") + _ESCAPED.sub(r"\1", text[at + 1 : end]), end + 1
         elif char == "\\":
-            self.escape()
-        elif char in " \t":
-            self.end_word()
-            self.at += 1
-        elif char in "\n;" or self.text.startswith("&&", self.at):
-            self.end_command()
-            self.at += 2 if char == "&" else 1
-        elif char == "#" and self.word is None:
-            end = self.text.find("\n", self.at)
-            self.at = len(self.text) if end < 0 else end
-        elif char in _REASONS and not self.is_plain_brace(char):
-            raise self.refused(_EITHER if self.text.startswith("||", self.at) else _REASONS[char])
+            following = text[at + 1 : at + 2]
+            if not following:
+                raise _refused(text, at, "it ends in a backslash")
+            if following != "\n":
+                word = (word or "") + following
+            at += 2
+        elif char in " \t\n;" or text.startswith("&&", at):
+            words += [] if word is None else [word]
+            word = None
+            if char not in " \t" and words:
+                found.append(words)
+                words = []
+            at += 2 if char == "&" else 1
+        elif char == "#" and word is None:
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif char in _REASONS and (char not in "{}" or word is None):
+            # A brace inside a word is plain text to a shell; alone it would open a group.
+            raise _refused(text, at, _EITHER if text.startswith("||", at) else _REASONS[char])
         else:
-            self.word = (self.word or "") + char
-            self.at += 1
+            word, at = (word or "") + char, at + 1
+    words += [] if word is None else [word]
+    return [*found, words] if words else found
 
-    def is_plain_brace(self, char: str) -> bool:
-        # A brace inside a word is plain text to a shell; alone it would open a group.
-        return char in "{}" and self.word is not None
 
-    def single(self) -> None:
-        end = self.text.find("'", self.at + 1)
-        if end < 0:
-            raise self.refused("a single quote is not closed")
-        self.word = (self.word or "") + self.text[self.at + 1 : end]
-        self.at = end + 1
-
-    def double(self) -> None:
-        self.word = self.word or ""
-        self.at += 1
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            if char == '"':
-                self.at += 1
-                return
-            if char in "$`":
-                raise self.refused(_REASONS[char] + " (inside \"…\"; use '…' for plain text)")
-            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ('"', "\\", "$", "`"):
-                self.at += 1
-                char = self.text[self.at]
-            elif self.text.startswith("\\\n", self.at):
-                self.at += 2
-                continue
-            self.word += char
-            self.at += 1
-        raise self.refused("a double quote is not closed")
-
-    def escape(self) -> None:
-        following = self.text[self.at + 1 : self.at + 2]
-        if following == "":
-            raise self.refused("it ends in a backslash")
-        if following != "\n":
-            self.word = (self.word or "") + following
-        self.at += 2
-
-    def end_word(self) -> None:
-        if self.word is not None:
-            self.words.append(self.word)
-            self.word = None
-
-    def end_command(self) -> None:
-        self.end_word()
-        if self.words:
-            self.found.append(self.words)
-            self.words = []
-
-    def refused(self, reason: str) -> UsageError:
-        line = self.text.count("\n", 0, self.at) + 1
-        return UsageError("line %d is refused: %s" % (line, reason), "write plain uci commands, one a line")
+def _refused(text: str, at: int, reason: str) -> UsageError:
+    line = text.count("\n", 0, at) + 1
+    return UsageError("line %d is refused: %s" % (line, reason), "write plain uci commands, one a line")
 
 
 def quoted(word: str) -> str:
