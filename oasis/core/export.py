@@ -18,7 +18,7 @@ from oasis.core.thread import IMPORTED
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, ChatRecord, Document, Handle, Iterator, Json, Message, NewId
+    from oasis.core.shapes import Block, ChatRecord, Document, Handle, Iterator, Message, NewId
 
     Span = tuple[int, int]
 
@@ -164,10 +164,10 @@ class _Ours(Import):
         self._other: dict[int, str] = {}  # which message -> the id that it gets instead
         self._heads: dict[str, str] = {}
         self._is_renamed = False
-        version = self._value("version", None)
+        version = jsonl.part_value(handle, parts["version"], RECORD_BYTES) if "version" in parts else None
         if version != VERSION:
             raise SchemaError("version is %r" % (version,), "this program reads version %d" % VERSION)
-        title = jsonl.mended(self._value("title", ""))
+        title = jsonl.mended(jsonl.part_value(handle, parts["title"], RECORD_BYTES)) if "title" in parts else ""
         if not isinstance(title, str):
             raise _must("title", "a text")
         self.title = title
@@ -181,10 +181,8 @@ class _Ours(Import):
                 raise _must(name, what)
         is_ordered = self._look()
         self._order = None if is_ordered else self._sorted()
-        self._look_at_records()
-
-    def _value(self, name: str, default: "Json") -> "Json":
-        return jsonl.part_value(self._handle, self._parts[name], RECORD_BYTES) if name in self._parts else default
+        self.heads.update([record["name"] for record in self._records(True) if record.get("type") == "bookmark"])
+        self.heads.discard("")
 
     def _look(self) -> bool:
         """Read all messages once; return whether parents stand before their children."""
@@ -197,7 +195,12 @@ class _Ours(Import):
             message = self._message(span, number, True)
             name = message["id"]
             if name in self._number:
-                self._twice(name, span)
+                # The later message keeps a repeated id, as when a chat is read; the earlier one gets another.
+                earlier = self._number[name]
+                is_same = jsonl.part_text(self._handle, self._span(earlier)) == jsonl.part_text(self._handle, span)
+                self._other[earlier] = "" if is_same else self._new_id()
+                what = "it is kept once" if is_same else "the earlier one is kept under another id"
+                self._report("message %s is there twice: %s" % (name, what))
             is_ordered = is_ordered and name not in early
             self._number[name] = number
             self._places.append(span[0])
@@ -212,14 +215,6 @@ class _Ours(Import):
             message = {}  # let go of it before the next one is made
         self.count = len(self._places) // 2 - len([one for one in self._other if not self._other[one]])
         return is_ordered
-
-    def _twice(self, name: str, span: "Span") -> None:
-        """A repeated id: the later message keeps it, as when a chat is read; the earlier one gets another."""
-        earlier = self._number[name]
-        is_same = jsonl.part_text(self._handle, self._span(earlier)) == jsonl.part_text(self._handle, span)
-        self._other[earlier] = "" if is_same else self._new_id()
-        what = "it is kept once" if is_same else "the earlier one is kept under another id"
-        self._report("message %s is there twice: %s" % (name, what))
 
     def _span(self, number: int) -> "Span":
         return self._places[2 * number], self._places[2 * number + 1]
@@ -253,7 +248,10 @@ class _Ours(Import):
 
     def _sorted(self) -> "list[int]":
         """Return the numbers of the messages, parents before children, else as they stand."""
-        links = [self._links(number) for number in range(len(self._places) // 2)]
+        links: list[tuple[int, ...]] = []
+        for number in range(len(self._places) // 2):
+            parents = self._message(self._span(number), number, False).get("continues", [])
+            links.append(tuple([self._number[parent] for parent in parents if parent in self._number]))
         state = bytearray(len(links))  # 1: its parents are being looked at, 2: done
         order: list[int] = []
         for number in range(len(links)):
@@ -275,16 +273,6 @@ class _Ours(Import):
         if order != list(range(len(links))):
             self._report("the messages did not stand in their order; they were put into it")
         return order
-
-    def _links(self, number: int) -> "tuple[int, ...]":
-        parents = self._message(self._span(number), number, False).get("continues", [])
-        return tuple([self._number[parent] for parent in parents if parent in self._number])
-
-    def _look_at_records(self) -> None:
-        for record in self._records(True):
-            if record.get("type") == "bookmark":
-                self.heads.add(record["name"])
-        self.heads.discard("")
 
     def __contains__(self, name: str) -> bool:
         return name in self._number
@@ -387,16 +375,12 @@ def markdown(title: str, ordered: "list[Message]") -> str:
         if message.get("error"):
             words.append("*The turn ended: %s*" % _line(message["error"].get("message", "")))
         if words:
-            parts.append("## " + _heading(message))
+            who = _WHO[message["role"]]
+            if message["role"] == "assistant" and message.get("model"):
+                who += " (%s)" % _line(message["model"])
+            parts.append("## %s · %s" % (who, when.shown(scru128_ms(message["id"]) // 1000)))
             parts += words
     return "\n\n".join(parts) + "\n"
-
-
-def _heading(message: "Message") -> str:
-    who = _WHO[message["role"]]
-    if message["role"] == "assistant" and message.get("model"):
-        who += " (%s)" % _line(message["model"])
-    return "%s · %s" % (who, when.shown(scru128_ms(message["id"]) // 1000))
 
 
 def _block(block: "Block") -> str:

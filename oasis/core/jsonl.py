@@ -413,8 +413,7 @@ KEY_BYTES = 256
 # Attachments of one chat are the most that we look up by name.
 MEMBERS = 4096
 
-_QUOTE, _BACKSLASH, _COMMA, _COLON = 0x22, 0x5C, 0x2C, 0x3A
-_BLANK = b" \t\r\n"
+_COMMA, _COLON = 0x2C, 0x3A
 _CLOSES = {0x5B: 0x5D, 0x7B: 0x7D}
 
 
@@ -503,41 +502,23 @@ def _children(handle: "Handle", span: "Span", opening: int) -> "Iterator[tuple[i
 def _marks(handle: "Handle", span: "Span") -> "Iterator[tuple[int, int]]":
     """Yield (place, byte) of each bracket, comma and colon outside of the texts."""
     at, last = span
-    is_text = is_escaped = False
+    is_text = False
     while at < last:
-        handle.seek(at)
-        block = handle.read(min(BLOCK_BYTES, last - at)) or b""
+        block = _read(handle, at, min(max(BLOCK_BYTES, 2), last - at))
         if not block:
             return
-        place = 0
-        while place < len(block):
-            if is_text:
-                place, is_text, is_escaped = _behind_text(block, place, is_escaped)
-                continue
-            end = block.find(b'"', place)
-            for number, byte in enumerate(block[place : end if end >= 0 else len(block)]):
+        if len(block) > 1 and (len(block) - len(block.rstrip(b"\\"))) % 2:
+            block = block[:-1]  # no cut between a backslash and what it stands before
+        place = at
+        for number, part in enumerate(block.replace(b"\\\\", b"..").replace(b'\\"', b"..").split(b'"')):
+            if number:
+                is_text = not is_text
+                place += 1
+            for offset, byte in enumerate(b"" if is_text else part):
                 if byte in _MARKS:
-                    yield at + place + number, byte
-            is_text = end >= 0
-            place = end + 1 if is_text else len(block)
+                    yield place + offset, byte
+            place += len(part)
         at += len(block)
 
 
 _MARKS = b"[]{},:"
-
-
-def _behind_text(block: bytes, place: int, is_escaped: bool) -> "tuple[int, bool, bool]":
-    """Return where the text that a place is in ends in a block, whether it goes on, and whether behind a backslash."""
-    while place < len(block):
-        if is_escaped:
-            place, is_escaped = place + 1, False
-            continue
-        end = block.find(b'"', place)
-        slash = block.find(b"\\", place, end if end >= 0 else len(block))
-        if slash >= 0:
-            place, is_escaped = slash + 1, True
-        elif end >= 0:
-            return end + 1, False, False
-        else:
-            return len(block), True, False
-    return place, True, is_escaped
