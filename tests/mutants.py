@@ -2376,8 +2376,8 @@ MUTANTS = (
     (
         "chat: a cycle ends the walk",
         "oasis/core/thread.py",
-        "name not in self.parents and name not in self.gone and self._visit(name)",
-        "self._visit(name)",
+        "elif name not in self.parents and name not in self.gone and len(self.parents) < WALK_MESSAGES:",
+        "elif len(self.parents) < WALK_MESSAGES:",
         ("tests/core/test_thread.py",),
     ),
     (

@@ -32,7 +32,7 @@ def is_other(raw: "bytes | None", names: "set[str]") -> bool:
 def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
     """Return the message or record of a line; None for what cannot be read, which is reported, also in part."""
     found: Json = None
-    told: list[str] = []
+    repairs: list[str] = []
     try:
         if raw is None:
             raise SchemaError("it has more than %d bytes" % jsonl.LINE_BYTES)
@@ -42,8 +42,8 @@ def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
         fault = error.message
     try:
         if found is not None:
-            made = lenient_line(found, told)
-            reports += ["the line at byte %d: %s" % (at, text) for text in told]
+            made = lenient_line(found, repairs)
+            reports += ["the line at byte %d: %s" % (at, text) for text in repairs]
             return made
     except SchemaError:
         pass
@@ -53,16 +53,16 @@ def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
 
 def _parsed(at: int, raw: bytes, reports: "list[str]") -> "Json":
     """Return the value of a line without what other programs leave in one, and say so."""
-    told: list[str] = []
+    repairs: list[str] = []
     if not at and raw[:3] == _BOM:
         raw = raw[3:]
-        told.append("the file begins with a byte order mark; it is passed over")
+        repairs.append("the file begins with a byte order mark; it is passed over")
     found = jsonl.loads(raw)
     # Half a surrogate pair stands in a JSON text as an escape alone.
     whole = jsonl.mended(found) if b"\\ud" in raw or b"\\uD" in raw else found
     if whole is not found:
-        told.append("the line at byte %d: half a character cannot be read; U+FFFD stands for it" % at)
-    reports += told
+        repairs.append("the line at byte %d: half a character cannot be read; U+FFFD stands for it" % at)
+    reports += repairs
     return whole
 
 
@@ -88,8 +88,9 @@ def message(at: int, raw: "bytes | None", reports: "list[str]") -> "Message | No
 def forgotten(message: "Message") -> bytes:
     """Return the lines that stand for a message that was forgotten: a message without words, and the record of it."""
     kept = message.copy()
-    for name in ("error", "taint", "usage"):
-        kept.pop(name, None)
+    kept.pop("error", None)
+    kept.pop("taint", None)
+    kept.pop("usage", None)
     content: list[Block] = []
     for block in blocks(message):
         if block["type"] == "tool_use":

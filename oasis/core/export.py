@@ -219,7 +219,7 @@ class _Ours(Import):
     def _span(self, number: int) -> "Span":
         return self._places[2 * number], self._places[2 * number + 1]
 
-    def _message(self, span: "Span", number: int, is_told: bool) -> "Message":
+    def _message(self, span: "Span", number: int, is_reported: bool) -> "Message":
         path = "messages[%d]" % number
         try:
             value = jsonl.part_value(self._handle, span, jsonl.LINE_BYTES, VALUES)
@@ -242,7 +242,7 @@ class _Ours(Import):
             message = chat_line.lenient_message(value, found, path + ".")
         except SchemaError as error:
             raise SchemaError(path + error.message[error.message.find(".") :], "export the chat again")
-        if found and is_told:
+        if found and is_reported:
             self._report("read in part: " + ", ".join(found[:8]))
         return self._marked(message)
 
@@ -315,19 +315,19 @@ class _Ours(Import):
                 record["name"] = self._heads[record["name"]]
             yield record
 
-    def _records(self, is_told: bool) -> "Iterator[ChatRecord]":
+    def _records(self, is_reported: bool) -> "Iterator[ChatRecord]":
         number = -1
         for span in jsonl.items(self._handle, self._parts["records"]) if "records" in self._parts else ():
             number += 1
             try:
                 value = jsonl.mended(jsonl.part_value(self._handle, span, RECORD_BYTES, VALUES))
-                told: list[str] = []
-                record = chat_line.lenient_record(value, told)
+                repairs: list[str] = []
+                record = chat_line.lenient_record(value, repairs)
             except SchemaError as error:
-                told = [error.message]
+                repairs = [error.message]
                 record = None
-            if told and is_told:
-                self._report("records[%d] was left out, or read in part: %s" % (number, ", ".join(told)))
+            if repairs and is_reported:
+                self._report("records[%d] was left out, or read in part: %s" % (number, ", ".join(repairs)))
             if record is not None and "role" not in record:
                 yield record
 

@@ -311,7 +311,7 @@ def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]
             last = parts.pop()
             place -= len(last)
             pieces.append(last)
-            yield from _whole(place, pieces[::-1], length + len(last))
+            yield from _whole_line(place, pieces[::-1], length + len(last))
             pieces, length = [], 0
             place -= 1
         length += len(parts[0])
@@ -320,7 +320,7 @@ def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]
             pieces = []
         at = start
         if not start:
-            yield from _whole(0, pieces[::-1], length)
+            yield from _whole_line(0, pieces[::-1], length)
             return
 
 
@@ -338,7 +338,7 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
         for part in parts[:-1]:
             length += len(part)
             pieces.append(part)
-            yield from _whole(place, pieces, length)
+            yield from _whole_line(place, pieces, length)
             place += length + 1
             pieces, length = [], 0
         length += len(parts[-1])
@@ -346,7 +346,7 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
         if length > LINE_BYTES:
             pieces = []
     if length and place + length < end:  # a last line whose end is still to come
-        yield from _whole(place, pieces, length)
+        yield from _whole_line(place, pieces, length)
 
 
 def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":
@@ -363,7 +363,7 @@ def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":
         yield b"".join(waiting)
 
 
-def _whole(place: int, pieces: "list[bytes]", length: int) -> "Iterator[tuple[int, bytes | None]]":
+def _whole_line(place: int, pieces: "list[bytes]", length: int) -> "Iterator[tuple[int, bytes | None]]":
     """Yield a line of these pieces: None in its place where it is too long, nothing where it is blank."""
     line = b"".join(pieces) if length <= LINE_BYTES else None
     if line is None or line.strip():

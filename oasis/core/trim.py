@@ -160,7 +160,7 @@ class _Space:
         self._total = sum(self._sizes)
         self._parts: dict[int, Message] = {}  # messages of which only some results are left
         self.dropped: set[int] = set()
-        self._summary_tokens = message_tokens(self._told()) if summary else 0
+        self._summary_tokens = message_tokens(self._summary_message()) if summary else 0
 
     def fits(self) -> bool:
         return self.excess() <= 0 and len(self._given) - len(self.dropped) <= self._most
@@ -199,10 +199,10 @@ class _Space:
             first = 0
             while first < len(found) and found[first]["role"] == "system":
                 first += 1
-            found.insert(first, self._told())
+            found.insert(first, self._summary_message())
         return found
 
-    def _told(self) -> "Message":
+    def _summary_message(self) -> "Message":
         limit = max(self._budget // _SUMMARY_PART * 100 // _LETTER, CUT_CHARS)
         count = sum([self._given[place].get("stands_for", 1) for place in self.dropped])
         message: Message = {
