@@ -109,7 +109,7 @@ def _kept(
         return "cannot_tell", found["doubt"], port, found
     if found["service"] != served["service"] or found["is_tls"] != served["is_tls"]:
         return "cannot_tell", "port %d is served otherwise than now" % port, port, found
-    if any(one is not found and one["port"] == port and _clash(one, found) for one in later):
+    if _is_wanted_twice(found, later):
         return "cannot_tell", "two services want port %d" % port, port, found
     section = after[found["service"]][found["section"]]
     old = before[served["service"]][served["section"]]
@@ -117,16 +117,14 @@ def _kept(
     if state:
         return state, why, port, found
     quiet = [*_QUIET[found["service"]].split()]
-    quiet += [name for name, least in _LEAST[found["service"]].items() if _is_at_least(section, name, least)]
-    loud = _loud(old, section, tuple(quiet))
+    for option, least in _LEAST[found["service"]].items():
+        value = sections.text(section, option)  # without one it is left to the program
+        is_number = value.isascii() and value.isdigit()
+        if not value or (option == "IdleTimeout" and value == "0") or (is_number and int(value) >= least):
+            quiet.append(option)
+    loud = sections.differing(old, section, (*quiet, *PASSWORDS))
     if loud:
         return "cannot_tell", "%s.%s: what it does to your access is not known" % (name, loud), port, found
-    return _page(old, section, name, new, facts, found)
-
-
-def _page(old: Table, section: Table, name: str, new: Connection, facts: Facts, found: Listener) -> Heard:
-    """Judge what uhttpd does with a connection that it takes."""
-    port = new["port"]
     if found["service"] != "uhttpd":
         return "yes", "", port, found
     if found["is_tls"] and any(old.get(key) != section.get(key) for key in ("cert", "key")):
@@ -158,7 +156,7 @@ def _moved(
     found = same[0]
     if found["doubt"] or found["is_tls"] != served["is_tls"]:
         return "cannot_tell", found["doubt"] or gone + ", only with other encryption", found["port"], found
-    if any(one is not found and one["port"] == found["port"] and _clash(one, found) for one in later):
+    if _is_wanted_twice(found, later):
         return "cannot_tell", "two services want port %d" % found["port"], found["port"], found
     if found["service"] == "dropbear":
         old, section = before["dropbear"][served["section"]], after["dropbear"][found["section"]]
@@ -175,16 +173,12 @@ def unbound(config: Config, networks: Networks) -> dict[str, str]:
         option = "DirectInterface" if sections.texts(section, "DirectInterface") else "Interface"
         names = sections.texts(section, option)
         names = names[:1] if option == "DirectInterface" else names
-        if names and sections.flag(section, "enable", True) and not any(_comes_up(name, networks) for name in names):
+        up = [name for name in names if name in networks and networks[name]["is_up"] and networks[name]["device"] != ""]
+        if names and not up and sections.flag(section, "enable", True):
             found[str(section[".name"])] = "dropbear.%s does not start at boot: %s %s is not there or stays down" % (
                 section[".name"], option, " ".join(names),
             )  # fmt: skip
     return found
-
-
-def _comes_up(name: str, networks: Networks) -> bool:
-    network = networks.get(name)
-    return network is not None and network["is_up"] and network["device"] != ""
 
 
 def https_port(config: Config, listener: Listener) -> int:
@@ -221,7 +215,11 @@ def _dropbear(section: Table, networks: Networks) -> list[Listener]:
             doubt = doubt or "dropbear: the addresses of %s are not known" % " ".join(names)
         else:  # dropbear then listens everywhere, but no address may also mean that the interface never comes up
             doubt = doubt or "dropbear.%s: Interface %s has no address" % (section[".name"], " ".join(names))
-    return [_listener("dropbear", section, int(word), (4, 6), bound, doubt=doubt) for word in words]
+    return [
+        {"service": "dropbear", "section": section[".name"], "port": int(word), "families": (4, 6), "bound": bound,
+         "is_tls": False, "doubt": doubt}
+        for word in words
+    ]  # fmt: skip
 
 
 def _uhttpd(section: Table) -> list[Listener]:
@@ -240,17 +238,16 @@ def _uhttpd(section: Table) -> list[Listener]:
             why = doubt or ("uhttpd: whose address %s is, is not known" % host if host and number is None else "")
             families = (4, 6) if number is None else (number[0],)
             bound: Bound | None = None if number is None or number[1] == 0 else {"addresses": [number]}
-            made = _listener("uhttpd", section, port, families, bound, is_tls=is_tls, doubt=why)
-            if any(_is_taken(one, made) for one in found):
-                made["doubt"] = made["doubt"] or "uhttpd: an address before it in the list holds port %d" % port
+            made: Listener = {
+                "service": "uhttpd", "section": section[".name"], "port": port, "families": families, "bound": bound,
+                "is_tls": is_tls, "doubt": why,
+            }  # fmt: skip
+            for one in found:  # the socket of an earlier address may keep a later one of the process from being made
+                is_other = one["bound"] != bound or one["families"] != families
+                if is_other and one["port"] == port and _overlaps(one, made):
+                    made["doubt"] = made["doubt"] or "uhttpd: an address before it in the list holds port %d" % port
             found.append(made)
     return found
-
-
-def _is_taken(earlier: Listener, one: Listener) -> bool:
-    """Return whether the socket of an earlier address keeps a later one of the same process from being made."""
-    is_other = earlier["bound"] != one["bound"] or earlier["families"] != one["families"]
-    return is_other and earlier["port"] == one["port"] and _overlaps(earlier, one)
 
 
 def _endpoint(word: str) -> tuple[str, int]:
@@ -261,27 +258,11 @@ def _endpoint(word: str) -> tuple[str, int]:
     return host.strip("[]"), int(port) if is_number and int(port) < 65536 else -1
 
 
-def _listener(
-    service: str,
-    section: Table,
-    port: int,
-    families: tuple[int, ...],
-    bound: Bound | None,
-    *,
-    is_tls: bool = False,
-    doubt: str,
-) -> Listener:
-    return {
-        "service": service, "section": section[".name"], "port": port, "families": families, "bound": bound,
-        "is_tls": is_tls, "doubt": doubt,
-    }  # fmt: skip
-
-
-def _clash(one: Listener, other: Listener) -> bool:
-    """Return whether two listeners of a port get in each other's way; the same words twice do not matter."""
-    if (one["service"], one["section"]) == (other["service"], other["section"]) and one["is_tls"] == other["is_tls"]:
-        return False
-    return _overlaps(one, other)
+def _is_wanted_twice(found: Listener, all_: list[Listener]) -> bool:
+    """Return whether another listener wants the port as well; the same words twice do not matter."""
+    keys = ("service", "section", "is_tls")
+    others = [one for one in all_ if one["port"] == found["port"] and any(one[key] != found[key] for key in keys)]
+    return any(_overlaps(one, found) for one in others)
 
 
 def _overlaps(one: Listener, other: Listener) -> bool:
@@ -290,13 +271,6 @@ def _overlaps(one: Listener, other: Listener) -> bool:
     if one["bound"] is None or other["bound"] is None or one["bound"] == other["bound"]:
         return True
     return bool({*one["bound"].get("addresses", [])} & {*other["bound"].get("addresses", [])})
-
-
-def _is_at_least(section: Table, option: str, least: int) -> bool:
-    """Return whether a number is one that changes nothing for an owner, or is left to the program."""
-    value = sections.text(section, option)
-    never = option == "IdleTimeout" and value == "0"
-    return not value or never or (value.isascii() and value.isdigit() and int(value) >= least)
 
 
 def _wrong(section: Table) -> str:
@@ -308,12 +282,6 @@ def _wrong(section: Table) -> str:
         if option in section and not sections.text(section, option).isdigit():
             return "dropbear.%s.%s is no number: it may not start" % (section[".name"], option)
     return ""
-
-
-def _loud(old: Table, new: Table, quiet: tuple[str, ...]) -> str:
-    quiet = (*quiet, *PASSWORDS)
-    sides = [sections.options(one, quiet) for one in (old, new)]
-    return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")
 
 
 # --- logins

@@ -21,6 +21,8 @@ from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oasis.change.reach.shapes import Callable, Config, Networks, Table, Tables, Values, Zone
 
 
@@ -71,6 +73,12 @@ def flag(section: Table, option: str, default: bool) -> bool:
 def options(section: Table, without: tuple[str, ...] = ()) -> Table:
     """Return the options alone, without what is said of the section and the named ones."""
     return {key: value for key, value in section.items() if not key.startswith(".") and key not in without}
+
+
+def differing(old: Table, new: Table, without: Sequence[str] = ()) -> str:
+    """Return the name of an option that differs, "" when none does."""
+    sides = [options(one, tuple(without)) for one in (old, new)]
+    return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")
 
 
 def content(package: Tables) -> list[tuple[str, str, Table]]:

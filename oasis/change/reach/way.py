@@ -135,7 +135,7 @@ class Way:
             return "how the peer gets to interface %s changes" % candidate["name"]
         for one in met:
             quiet = _QUIET_INTERFACE.split() if candidate["kind"] == "port" or "wifi" in candidate else []
-            loud = _differs(self._old.get(one["name"], {}), one["options"], quiet)
+            loud = sections.differing(self._old.get(one["name"], {}), one["options"], quiet)
             if loud:
                 return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
         names = [one["name"] for one in met]
@@ -165,10 +165,10 @@ class Way:
         old, new = self._before.get("wireless", {}), self._after.get("wireless", {})
         later = new.get(section[".name"], {})
         radios = [package.get(sections.text(one, "device"), {}) for package, one in ((old, section), (new, later))]
-        return bool(_differs(section, later, ["network"]) or _differs(radios[0], radios[1], []))
+        return bool(sections.differing(section, later, ["network"]) or sections.differing(radios[0], radios[1], []))
 
     def _tunnel_changed(self, name: str) -> bool:
-        is_other = bool(_differs(self._old.get(name, {}), self._new.get(name, {}), []))
+        is_other = bool(sections.differing(self._old.get(name, {}), self._new.get(name, {}), []))
         return is_other or self._changed(("wireguard_" + name,))
 
     def _changed(self, kinds: tuple[str, ...]) -> bool:
@@ -185,7 +185,7 @@ class Way:
             if name in names:
                 return "there are two sections of device %s" % name
             names.add(name)
-            loud = _differs(network.device_section(self._old, name), section, _QUIET_DEVICE.split())
+            loud = sections.differing(network.device_section(self._old, name), section, _QUIET_DEVICE.split())
             if loud:
                 return "device %s, %s: what it does to your way is not known" % (name, loud)
             if sections.text(section, "type") not in ("", "bridge", "8021q", "8021ad", "macvlan") and section != (
@@ -369,12 +369,6 @@ def _is_host(subnet: Subnet) -> bool:
     size = (32 if subnet[0] == 4 else 128) - subnet[2]
     rest = subnet[1] & ((1 << size) - 1)
     return size < 2 or subnet[0] == 6 or 0 < rest < (1 << size) - 1
-
-
-def _differs(old: Table, new: Table, without: list[str]) -> str:
-    """Return the name of an option that differs, "" when none does."""
-    sides = [sections.options(one, tuple(without)) for one in (old, new)]
-    return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")
 
 
 def _route_target(section: Table, family: int) -> Subnet | None:
