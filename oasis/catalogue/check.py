@@ -115,7 +115,8 @@ class _Review:
         elif op == "del_list":
             self._entry(number, operation, str(found[".type"]))
         elif op == "rename" and name:
-            value, renamed = found.get(name), {**operation, "option": operation["name"]}
+            value = found.get(name)
+            renamed: Operation = {**operation, "option": operation["name"]}
             for item in value if isinstance(value, list) else [value or ""]:
                 self._check_value(number, renamed, section, str(item), not isinstance(value, list))
 

@@ -285,7 +285,7 @@ def _sound(entries: list[Entry]) -> list[Entry]:
     """Return the live interfaces with a name, each with its lists."""
     found = []
     for entry in entries:
-        lists = {key: entry.get(key) if isinstance(entry.get(key), list) else [] for key in (*_LISTS, "dns-server")}
+        lists: Entry = {key: entry[key] if isinstance(entry.get(key), list) else [] for key in (*_LISTS, "dns-server")}
         lists.update({key: [one for one in lists[key] if isinstance(one, dict)] for key in _LISTS})
         found += [{**entry, **lists}] if isinstance(entry.get("interface"), str) else []
     return found
