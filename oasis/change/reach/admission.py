@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         Config,
         Intervals,
         Listener,
-        Network,
         Networks,
         Peer,
         Ruleset,
@@ -70,7 +69,10 @@ class Change:
         self._configs = (sections.read(files[0]), sections.read(files[1]))
         self._nets = (networks_of(self._configs[0]), networks_of(self._configs[1]))
         self.peers = find_peers(self._configs, self._nets, _earlier(files[0], files[1]))
-        self._rules = [_rules(config, nets) for config, nets in zip(self._configs, self._nets)]  # noqa: B905
+        self._rules = [
+            ruleset.compile_rules(config["firewall"], nets, [], "") if "firewall" in config else None
+            for config, nets in zip(self._configs, self._nets, strict=True)
+        ]
 
     def sentences(self) -> list[str]:
         """Return what `openings` returns."""
@@ -114,8 +116,12 @@ class Change:
             now = []
             for one in self._heard(name, 1):
                 now += _person(one, walk.subtract(admitted[1], new)) or []
-            left = walk.subtract(now, [*old, *_any_family(old)])
-            told += [self._words(box, name) for box in left]
+            # those who come from every address of one family are no others with IPv6
+            anywhere: list[Box] = [{"src": one["src"]} for one in old if set(one) <= {"src", "family"}]
+            left = walk.subtract(now, [*old, *anywhere])
+            for box in left:
+                whose = _whose({key: value for key, value in box.items() if key != "family"})
+                told.append("from %s to %s%s" % (_joined(self._labels(box, "src")), name, whose))
         return list(dict.fromkeys(told))
 
     def _heard(self, name: str, side: int) -> list[Box]:
@@ -140,7 +146,11 @@ class Change:
                     ways.setdefault((source, to), {}).setdefault(_what(box), []).append(_whose(box))
         by_target: dict[tuple[str, str], list[str]] = {}
         for (source, to), kinds in ways.items():
-            by_target.setdefault((source, _listed(kinds)), []).append(to)
+            if "everything" in kinds:
+                kinds = {"everything": kinds["everything"]}
+            # each with the addresses it is for where there is one way to say that
+            words = [what + (whose[0] if len(set(whose)) == 1 else "") for what, whose in kinds.items()]
+            by_target.setdefault((source, _joined(_shortened(words))), []).append(to)
         by_source: dict[tuple[str, str], list[str]] = {}
         for (source, what), targets in by_target.items():
             by_source.setdefault((_joined(targets), what), []).append(source)
@@ -169,10 +179,6 @@ class Change:
                 return sections.text(section, "name")
         return names[0] if names else ""
 
-    def _words(self, box: Box, service: str) -> str:
-        whose = _whose({key: value for key, value in box.items() if key != "family"})
-        return "from %s to %s%s" % (_joined(self._labels(box, "src")), service, whose)
-
 
 def _earlier(before: dict[str, bytes], after: dict[str, bytes]) -> dict[str, str]:
     """Return which wifi-iface section was which before, by name."""
@@ -180,10 +186,6 @@ def _earlier(before: dict[str, bytes], after: dict[str, bytes]) -> dict[str, str
     pairs = Pairing(*packages)
     joined = [(one, pairs.old_of(one)) for one in packages[1].sections if one.type == "wifi-iface"]
     return {one.name: old.name for one, old in joined if old is not None}
-
-
-def _rules(config: Config, nets: Networks) -> Ruleset | None:
-    return ruleset.compile_rules(config["firewall"], nets, [], "") if "firewall" in config else None
 
 
 _NO_FIREWALL: Ruleset = {
@@ -210,7 +212,10 @@ def _bound(box: Box, listener: Listener, found: list[Peer], side: int, nets: Net
         return [{**box, "family": walk.of_family(family)} for family in listener["families"]]
     if "device" in bound:
         return [{**box, "src": _numbered(found, side, {str(bound["device"])})}]
-    outside = {str(one["device"]) for one in nets.values() if _is_outside(one)}
+    outside = {
+        str(one["device"]) for one in nets.values()
+        if one["proto"] not in ("static", "none", "") or "gateway" in one["options"]
+    }  # fmt: skip
     near = walk.inverse("src", _numbered(found, side, outside))
     made = []
     for family, value in bound["addresses"]:
@@ -227,19 +232,10 @@ def _numbered(found: list[Peer], side: int, devices: set[str]) -> Intervals:
     return walk.union(tuple((one, one) for one in numbers))
 
 
-def _is_outside(one: Network) -> bool:
-    return one["proto"] not in ("static", "none", "") or "gateway" in one["options"]
-
-
 def _person(heard: Box, admitted: list[Box]) -> list[Box]:
     """Return who of those that are let in reaches a listener, wherever it is."""
     found = [met for one in admitted if (met := walk.meet(one, heard)) is not None]
     return [{key: value for key, value in one.items() if key not in _PLACE} for one in found]
-
-
-def _any_family(old: list[Box]) -> list[Box]:
-    """Return, without their family, those who come from every address of one: they are no others with IPv6."""
-    return [{"src": one["src"]} for one in old if set(one) <= {"src", "family"}]
 
 
 def _shortened(told: list[str]) -> list[str]:
@@ -251,13 +247,6 @@ def _joined(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _listed(kinds: dict[str, list[str]]) -> str:
-    """Return what is let in, each with the addresses it is for where there is one way to say that."""
-    if "everything" in kinds:
-        kinds = {"everything": kinds["everything"]}
-    return _joined(_shortened([what + (whose[0] if len(set(whose)) == 1 else "") for what, whose in kinds.items()]))
-
-
 def _what(box: Box) -> str:
     """Return protocol and ports of a box."""
     ports, proto = box.get("port", ((0, 0xFFFF),)), box.get("proto", ((0, 0xFFFF),))
@@ -266,12 +255,9 @@ def _what(box: Box) -> str:
     names = [_NAMES.get(number, "protocol %d" % number) for low, high in proto for number in range(low, high + 1)]
     if names == ["icmp"]:
         return "ping" if ports == ((_PING, _PING),) else "icmp"
-    return "/".join(names) + (" " + _ranges(ports) if ports != ((0, 0xFFFF),) else "")
-
-
-def _ranges(intervals: tuple[tuple[int, int], ...]) -> str:
-    words = [str(low) if low == high else "%d-%d" % (low, high) for low, high in intervals]
-    return ", ".join(words if len(words) <= _MOST_TOLD else [*words[:_MOST_TOLD], "…"])
+    words = [str(low) if low == high else "%d-%d" % (low, high) for low, high in ports]
+    words = words if len(words) <= _MOST_TOLD else [*words[:_MOST_TOLD], "…"]
+    return "/".join(names) + (" " + ", ".join(words) if ports != ((0, 0xFFFF),) else "")
 
 
 def _whose(box: Box) -> str:
@@ -291,15 +277,11 @@ def _whose(box: Box) -> str:
         found.append("IPv6 only" if box["family"] == walk.of_family(6) else "IPv4 only")
     macs = box.get("mac", ())
     if macs and len(macs) <= 2 and all(low == high for low, high in macs):
-        found.append("of " + " and ".join(_mac(low) for low, _ in macs))
+        found.append("of " + " and ".join(low.to_bytes(6, "big").hex(":") for low, _ in macs))
     elif macs:
         found.append("of some MACs")
     found += ["at some hours"] if "time" in box else []
     return " (%s)" % ", ".join(found) if found else ""
-
-
-def _mac(number: int) -> str:
-    return ":".join("%02x" % (number >> shift & 0xFF) for shift in range(40, -8, -8))
 
 
 # --- peers
@@ -389,7 +371,10 @@ def _switched(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> 
         ports: dict[tuple[str, str], set[str]] = {}
         for section in sections.typed(side.get("network", {}), "switch_vlan"):
             vlan = sections.text(section, "vid") or sections.text(section, "vlan")
-            devices = {str(one["device"]) for one in found.values() if _is_on_vlan(side, str(one["device"]), vlan)}
+            devices = set()  # those on the VLAN, themselves or by a port of the bridge
+            for name in (str(one["device"]) for one in found.values()):
+                members = network.bridge_ports(side.get("network", {}), name) or [name]
+                devices |= {name} if any(member.endswith("." + vlan) for member in members) else set()
             for word in sections.texts(section, "ports"):
                 if not word.endswith("t"):
                     ports.setdefault((sections.text(section, "device"), word), set()).update(devices)
@@ -398,11 +383,6 @@ def _switched(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> 
         {"label": "port %s of %s" % (place[1], place[0]), "sides": [_side(one.get(place, set())) for one in held]}
         for place in sorted({*held[0], *held[1]})
     ]
-
-
-def _is_on_vlan(config: Config, device: str, vlan: str) -> bool:
-    members = network.bridge_ports(config.get("network", {}), device) or [device]
-    return any(name.endswith("." + vlan) for name in members)
 
 
 # --- Wi-Fi
@@ -495,19 +475,16 @@ def _tunnels(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> l
          and not (one["proto"] in network.PPP and sections.texts(one["options"], "device"))}
         for found in nets
     ]  # fmt: skip
-    return [
-        {"label": "the tunnel " + (devices[1].get(name) or devices[0][name]),
-         "sides": [_side(_leads(name, one, found)) for one, found in zip(devices, nets, strict=True)]}
-        for name in sorted({*devices[0], *devices[1]})
-    ]  # fmt: skip
-
-
-def _leads(device: str, names: dict[str, str], found: Networks) -> list[str]:
-    """Return where a tunnel's packets arrive: one of layer 2 is a port of the bridges of the networks it names."""
-    if device not in names:
-        return []
-    joined = sections.texts(found[names[device]]["options"], "network")
-    return [str(found[name]["device"]) for name in joined if name in found] or [device]
+    made: list[Peer] = []
+    for device in sorted({*devices[0], *devices[1]}):
+        sides = []
+        for names, found in zip(devices, nets, strict=True):
+            # where its packets arrive: a tunnel of layer 2 is a port of the bridges of the networks it names
+            joined = sections.texts(found[names[device]]["options"], "network") if device in names else []
+            at = [str(found[name]["device"]) for name in joined if name in found] or [device]
+            sides.append(_side(at if device in names else []))
+        made.append({"label": "the tunnel " + (devices[1].get(device) or devices[0][device]), "sides": sides})
+    return made
 
 
 def _named_by_firewall(sides: tuple[Config, Config], taken: set[str]) -> list[Peer]:

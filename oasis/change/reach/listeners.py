@@ -260,9 +260,9 @@ def _endpoint(word: str) -> tuple[str, int]:
 
 def _is_wanted_twice(found: Listener, all_: list[Listener]) -> bool:
     """Return whether another listener wants the port as well; the same words twice do not matter."""
-    keys = ("service", "section", "is_tls")
-    others = [one for one in all_ if one["port"] == found["port"] and any(one[key] != found[key] for key in keys)]
-    return any(_overlaps(one, found) for one in others)
+    own = (found["service"], found["section"], found["is_tls"])
+    others = [one for one in all_ if (one["service"], one["section"], one["is_tls"]) != own]
+    return any(one["port"] == found["port"] and _overlaps(one, found) for one in others)
 
 
 def _overlaps(one: Listener, other: Listener) -> bool:

@@ -61,35 +61,26 @@ class Way:
         """Return how a peer at that place reaches the router after the change."""
         met, why = self._met(candidate)
         if not met:
-            return self._ending("cannot_tell" if self._is_half_refused() else "no", why)
+            refused = [one for one in self.then.values() if not one["is_up"] and one["proto"] == "static"]
+            # an interface may keep its IPv6 prefix although netifd refuses its settings of IPv4
+            is_half = self._family == 6 and any("ip6assign" in one["options"] for one in refused)
+            return self._ending("cannot_tell" if is_half else "no", why)
         if candidate["kind"] == "port" and self._changed(_SWITCH):
             return self._ending("cannot_tell", "the switch is set up anew, and which port is yours is not known")
         if network.owns(self.then, self._family, self._source):
             return self._ending("no", "the router takes your device's own address")
         doubt = self._doubt(candidate, met)
-        best = self._best([self._arrive(one) for one in met])
+        states = ("yes", "cannot_tell", "no")
+        best = min([self._arrive(one) for one in met], key=lambda one: (states.index(one["state"]), one["moved"]))
         if doubt and best["state"] == "yes":
             return {**best, "state": "cannot_tell", "reason": doubt}
         return best
-
-    def _is_half_refused(self) -> bool:
-        """Return whether an interface may keep its IPv6 prefix although netifd refuses its settings of IPv4."""
-        refused = [one for one in self.then.values() if not one["is_up"] and one["proto"] == "static"]
-        return self._family == 6 and any("ip6assign" in one["options"] for one in refused)
 
     def _ending(self, state: str, why: str, met: Network | None = None) -> End:
         return {
             "state": state, "reason": why, "network": met, "address": self._address,
             "source": (self._source, self._source), "moved": False, "is_renewed": False,
         }  # fmt: skip
-
-    def _best(self, found: list[End]) -> End:
-        for state in ("yes", "cannot_tell", "no"):
-            for is_moved in (False, True):
-                for one in found:
-                    if (one["state"], one["moved"]) == (state, is_moved):
-                        return one
-        return self._ending("no", "no interface is left")
 
     def _met(self, candidate: Candidate) -> tuple[list[Network], str]:
         """Return the interfaces that the peer meets."""
@@ -131,8 +122,11 @@ class Way:
             other = wireless(sides[0], sides[1], candidate["wifi"])
             if other:
                 return other
-        if candidate["kind"] == "network" and "wifi" not in candidate and self._tunnel_changed(candidate["name"]):
-            return "how the peer gets to interface %s changes" % candidate["name"]
+        if candidate["kind"] == "network" and "wifi" not in candidate:
+            name = candidate["name"]
+            is_other = sections.differing(self._old.get(name, {}), self._new.get(name, {}))
+            if is_other or self._changed(("wireguard_" + name,)):
+                return "how the peer gets to interface %s changes" % name
         for one in met:
             quiet = _QUIET_INTERFACE.split() if candidate["kind"] == "port" or "wifi" in candidate else []
             loud = sections.differing(self._old.get(one["name"], {}), one["options"], quiet)
@@ -166,10 +160,6 @@ class Way:
         later = new.get(section[".name"], {})
         radios = [package.get(sections.text(one, "device"), {}) for package, one in ((old, section), (new, later))]
         return bool(sections.differing(section, later, ["network"]) or sections.differing(radios[0], radios[1], []))
-
-    def _tunnel_changed(self, name: str) -> bool:
-        is_other = bool(sections.differing(self._old.get(name, {}), self._new.get(name, {}), []))
-        return is_other or self._changed(("wireguard_" + name,))
 
     def _changed(self, kinds: tuple[str, ...]) -> bool:
         sides = [
@@ -208,11 +198,14 @@ class Way:
 
     def _arrive(self, met: Network) -> End:
         """Return how the peer finds the router on an interface that it meets."""
-        off = self._no_ipv6(met)
-        if off:
-            return self._ending("no", off, met)
+        section = network.device_section(self._new, str(met["device"]))
+        if self._family == 6 and not sections.flag(section, "ipv6", True):
+            return self._ending("no", "IPv6 is switched off on %s" % met["device"], met)
         if self._family == 6 and self._address >> 118 == _LINK_LOCAL >> 118:
-            is_same = met["device"] == self._device and not self._mac_changed()
+            sides = [network.device_section(side, self._device) for side in (self._old, self._new)]
+            is_same = met["device"] == self._device and all(
+                sides[0].get(key) == sides[1].get(key) for key in ("macaddr", "type", "ports")
+            )
             return self._ending(
                 "yes" if is_same else "cannot_tell", "" if is_same else "a link-local address may change", met
             )
@@ -260,7 +253,9 @@ class Way:
         why = "the router moves to %s" % address_text.text_of(self._family, new[1])
         if new[1] == self._source:
             return self._ending("no", why + ", which is your own device's address", met)
-        if not _is_host(new):
+        size = (32 if new[0] == 4 else 128) - new[2]
+        is_edge = new[1] & ((1 << size) - 1) in (0, (1 << size) - 1)  # the network's own, or its broadcast
+        if self._family == 4 and size >= 2 and is_edge:
             return self._ending("cannot_tell", why + ", which is no address of a host", met)
         if before and network.covers(before, *new[:2]) and network.covers(new, self._family, self._source):
             return {**self._ending("yes", why, met), "address": new[1], "moved": True}
@@ -345,30 +340,11 @@ class Way:
                     return name
         return ""
 
-    def _no_ipv6(self, met: Network) -> str:
-        if self._family == 4:
-            return ""
-        section = network.device_section(self._new, str(met["device"]))
-        is_off = not sections.flag(section, "ipv6", True)
-        return "IPv6 is switched off on %s" % met["device"] if is_off else ""
-
-    def _mac_changed(self) -> bool:
-        sides = [network.device_section(side, self._device) for side in (self._old, self._new)]
-        keys = ("macaddr", "type", "ports")
-        return any(sides[0].get(key) != sides[1].get(key) for key in keys)
-
 
 def value_of(text: str) -> int:
     """Return an address as a number; paths hold no other texts."""
     number = address_text.number(text.partition("%")[0])
     return number[1] if number else 0
-
-
-def _is_host(subnet: Subnet) -> bool:
-    """Return whether an address is neither the network's own nor its broadcast."""
-    size = (32 if subnet[0] == 4 else 128) - subnet[2]
-    rest = subnet[1] & ((1 << size) - 1)
-    return size < 2 or subnet[0] == 6 or 0 < rest < (1 << size) - 1
 
 
 def _route_target(section: Table, family: int) -> Subnet | None:
@@ -450,7 +426,9 @@ def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
                 return told + "the name may be another device's"
         if kind == "bridge" and any(ports.count(port) > 1 for port in _doubted_ports(after)):
             return told + "one of its ports is in another bridge"
-        if after.get("vlan_filtering") != before.get("vlan_filtering") and not _filters(new, after):
+        vlans = [one for one in sections.typed(new, "bridge-vlan") if one.get("device") == after.get("name")]
+        is_odd = bool(vlans) != sections.flag(after, "vlan_filtering", False)
+        if after.get("vlan_filtering") != before.get("vlan_filtering") and is_odd:
             return told + "what vlan_filtering does to its ports is not known"
         if family == 6 and any(before.get(option) != after.get(option) for option in _MULTICAST):
             return told + "IPv6 neighbours may not find each other"
@@ -462,12 +440,6 @@ def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
 
 def _doubted_ports(section: Table) -> list[str]:
     return sections.texts(section, "ports") if sections.text(section, "type") == "bridge" else []
-
-
-def _filters(package: Tables, section: Table) -> bool:
-    is_set = sections.flag(section, "vlan_filtering", False)
-    vlans = [one for one in sections.typed(package, "bridge-vlan") if one.get("device") == section.get("name")]
-    return bool(vlans) if is_set else not vlans
 
 
 def _odd(before: Table, after: Table, mac: str) -> str:
