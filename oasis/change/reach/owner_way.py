@@ -64,6 +64,8 @@ class OwnerWay:
     def _facts(self, packages: dict[str, bytes], ways: list[Path]) -> Facts:
         dump = self._ask("network.interface", "dump")
         macs, devices = neighbours(self._read("/proc/net/arp"))
+        pairs = certificates(packages.get("uhttpd", b""))
+        served = [name or usual for pair in pairs for name, usual in zip(pair, (_CERTIFICATE, _KEY), strict=True)]
         found: Facts = {
             "interfaces": interfaces(dump),
             "firewall": added_rules(dump, self._ask("service", "get_data", {"type": "firewall"})),
@@ -72,7 +74,7 @@ class OwnerWay:
             "leases": leases(self._read(_LEASES)),
             "ports": {},
             "wifi": access_points(self._ask("network.wireless", "status")),
-            "has_tls": self._has_tls(certificates(packages.get("uhttpd", b""))),
+            "has_tls": all(self._files.size(self._root.path(name)) > 0 for name in (_TLS, *served)),
         }
         peers = {way["source"]: macs[way["source"]] for way in ways if way["source"] in macs}
         for bridge in {devices[source] for source in peers}:
@@ -89,10 +91,6 @@ class OwnerWay:
             if word:
                 numbers[int(word, 0)] = port
         return numbers, self._read(folder + "brforward") if numbers else b""
-
-    def _has_tls(self, pairs: list[tuple[str, str]]) -> bool:
-        wanted = [_TLS] + [name or usual for pair in pairs for name, usual in zip(pair, (_CERTIFICATE, _KEY))]  # noqa: B905
-        return all(self._files.size(self._root.path(name)) > 0 for name in wanted)
 
     def _read(self, path: str) -> bytes:
         try:
@@ -205,11 +203,15 @@ def owner_paths(
         words = line.split()
         if len(words) < 4 or words[3] != _ESTABLISHED:
             continue
-        path = _path(_endpoint(words[2], order), _endpoint(words[1], order))
-        key = path and (path["source"], path["address"], path["port"])
-        if path and path["port"] in ports and key not in seen:
+        (family, source, source_port), (own_family, value, port) = (_endpoint(words[at], order) for at in (2, 1))
+        is_loopback = any(one >> 24 == 127 if family == 4 else one == 1 for one in (source, value))
+        key = (family, source, value, port)
+        if family == own_family and not is_loopback and port in ports and key not in seen:
             seen.add(key)
-            found.append(path)
+            found.append({
+                "family": family, "source": address_text.text_of(family, source), "source_port": source_port,
+                "address": address_text.text_of(family, value), "port": port, "protocol": "tcp",
+            })  # fmt: skip
     return found
 
 
@@ -239,27 +241,6 @@ def management_ports(files: dict[str, bytes]) -> list[int]:
     return sorted(ports)
 
 
-def _path(peer: tuple[int, int, int], here: tuple[int, int, int]) -> Path | None:
-    (family, source, source_port), (own_family, address, port) = _unmapped(peer), _unmapped(here)
-    if family != own_family or _is_loopback(family, source) or _is_loopback(family, address):
-        return None
-    return {
-        "family": family, "source": address_text.text_of(family, source), "source_port": source_port,
-        "address": address_text.text_of(family, address), "port": port, "protocol": "tcp",
-    }  # fmt: skip
-
-
-def _unmapped(end: tuple[int, int, int]) -> tuple[int, int, int]:
-    family, value, port = end
-    if family == 6 and value & ~0xFFFFFFFF == _MAPPED:
-        return 4, value & 0xFFFFFFFF, port
-    return end
-
-
-def _is_loopback(family: int, value: int) -> bool:
-    return value >> 24 == 127 if family == 4 else value == 1
-
-
 def _endpoint(word: bytes, order: str) -> tuple[int, int, int]:
     """Return (family, address, port) of ADDRESS:PORT in hex; each 32 bits of the address stand in the host's order."""
     address, _, port = word.partition(b":")
@@ -267,4 +248,7 @@ def _endpoint(word: bytes, order: str) -> tuple[int, int, int]:
     for start in range(0, len(address), 8):
         raw = bytes.fromhex(address[start : start + 8].decode("ascii"))
         value = value << 32 | int.from_bytes(raw, "little" if order == "little" else "big")
-    return 4 if len(address) == 8 else 6, value, int(port, 16)
+    family = 4 if len(address) == 8 else 6
+    if family == 6 and value & ~0xFFFFFFFF == _MAPPED:
+        return 4, value & 0xFFFFFFFF, int(port, 16)
+    return family, value, int(port, 16)

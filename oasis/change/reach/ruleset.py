@@ -160,13 +160,15 @@ class _Compiler:
         return held, devices
 
     def _common(self, section: Table, values: Values, sources: list[Values], targets: list[Values]) -> Rule:
+        number, unit = values.get("limit", (0, ""))
         return {
             "label": self._label(section), "family": values.get("family"), "sources": sources, "targets": targets,
             "ports": values.get("dest_port", []), "source_ports": values.get("src_port", []),
             "macs": values.get("src_mac", []), "device": values.get("device"),
             "direction": values.get("direction", "in"), "target": values.get("target") or "",
             "is_complete": all(value["is_complete"] for value in sources + targets),
-            "rate": _rate(values), "depends": [word for word in _DEPENDS.split() if values.get(word)], "dest": None,
+            "rate": int(number) if unit == "second" else 0, "dest": None,
+            "depends": [word for word in _DEPENDS.split() if values.get(word)],
             "limit": values.get("limit"), "members": self._members(values),
             "conditions": {word: sections.text(section, word) for word in _DEPENDS.split() if values.get(word)},
         }  # fmt: skip
@@ -288,7 +290,8 @@ class _Compiler:
         family = rule["to"][0] if rule["to"] else 0
         if not family or not zone["masq" if family == 4 else "masq6"]:
             return
-        outer: list[Values] = rule["targets"] or [{"invert": False, "is_complete": True, "nets": _hosts(zone["held"])}]
+        held: list[Net] = [(kind, value, value, -1) for kind, value, _ in zone["held"]]
+        outer: list[Values] = rule["targets"] or [{"invert": False, "is_complete": True, "nets": held}]
         inners: list[Zone | Literal["*"]] = values.get("reflection_zone") or [dest]
         for inner in inners:
             if inner == "*" or inner["family"] not in (0, None, family):
@@ -301,12 +304,10 @@ class _Compiler:
 
     def _zone_of(self, target: Values | None) -> Zone | None:
         for zone in self._reader.zones:
-            for family, low, high, _ in _prefixes(zone["held"]) + [
-                net for one in zone["subnets"] for net in one["nets"]
-            ]:
-                for net in target["nets"] if target else []:
-                    if net[0] == family and low <= net[1] <= high:
-                        return zone
+            held = _prefixes(zone["held"]) + [net for one in zone["subnets"] for net in one["nets"]]
+            for family, low, high, _ in held:
+                if any(net[0] == family and low <= net[1] <= high for net in (target["nets"] if target else [])):
+                    return zone
         return None
 
     def _include(self, section: Table) -> None:
@@ -337,11 +338,6 @@ def _section(number: int, rule: Added) -> Table:
             )
             made[key] = words
     return made
-
-
-def _rate(values: Values) -> int:
-    number, unit = values.get("limit", (0, ""))
-    return int(number) if unit == "second" else 0
 
 
 def _is_whole(values: Values) -> bool:
@@ -381,10 +377,6 @@ def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
             **rule, "family": family, "to": to, "to_port": to_port, "to_ports": to_ports, "is_plain": is_plain,
         })  # fmt: skip
     return made
-
-
-def _hosts(held: list[tuple[int, int, int]]) -> list[Net]:
-    return [(family, value, value, -1) for family, value, _ in held]
 
 
 def _prefixes(held: list[tuple[int, int, int]]) -> list[Net]:

@@ -11,6 +11,7 @@ example whether an address is in a set whose members are unknown.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from oasis.catalogue import address_text
@@ -153,18 +154,13 @@ class Walk:
         return _product(found, _addresses(zone["subnets"], end)) if zone["subnets"] else found
 
     def _numbers(self, groups: list[tuple[list[str | None] | None, list[str | None]]]) -> Intervals:
-        found = [
-            number for number, end in enumerate(self._ends, 1)
-            if any(_is_in(name, group) for name in end["devices"] for group in groups)
-        ]  # fmt: skip
+        found = []
+        for number, end in enumerate(self._ends, 1):
+            for name, (positive, negative) in itertools.product(end["devices"], groups):
+                is_named = positive is None or any(_is_device(one, name) for one in positive)
+                if is_named and not any(_is_device(one, name) for one in negative):
+                    found.append(number)
         return union(tuple((one, one) for one in found))
-
-
-def _is_in(name: str, group: tuple[list[str | None] | None, list[str | None]]) -> bool:
-    positive, negative = group
-    return (positive is None or any(_is_device(one, name) for one in positive)) and not any(
-        _is_device(one, name) for one in negative
-    )
 
 
 def _is_device(pattern: str | None, name: str) -> bool:
