@@ -18,10 +18,11 @@ tool whose schema is no object, UsageError for a file, or texts, that cannot be 
 answer (wire.answer_of); what reads it raises ProviderError.
 
 `options` of all of them: {"base_url", "key", "model", "profile": {} (one entry of profiles.json), "stream": bool,
-"max_tokens"?, "temperature"?, "strict"?: bool (arguments as the schema says, where a service can; see wire.py),
-"extra"?: {} (body fields of the service, as it documents them), "thinking"?: "off", "adaptive" (the model decides),
-"low", "medium", "high" or a number of tokens, "search"?: bool (the service looks into the web), "cache"?: false (the
-service does not keep the prompt), "dimensions"? of a vector}.
+"max_tokens"?, "temperature"?, "tool_choice"?: auto, none, required or {"name": tool}, "strict"?: bool (arguments as
+the schema says, where a service can; see wire.py), "extra"?: {} (body fields of the service, as it documents them),
+"thinking"?: "off", "adaptive" (the model decides), "low", "medium", "high" or a number of tokens, "search"?: bool (the
+service looks into the web), "cache"?: false (the service does not keep the prompt), "dimensions"? of a vector,
+"input_type"? of texts to embed (Cohere)}.
 Messages are those of the chat; an image or document block has its content as `data` (base64), see wire.py.
 Events are the dicts made in events.py. A decoder's events end with exactly one `done` or `error`.
 

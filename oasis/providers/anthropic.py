@@ -177,6 +177,11 @@ def _add_tools(body: Dict, chat: list[Turn], tools: list[Tool], options: Options
     for tool in offered:
         described = {"description": tool["description"]} if tool.get("description") else {}
         declared.append({"name": wire.legal(tool["name"]), **described, "input_schema": schemas.of_tool(tool, "plain")})
+    wished, choice = options.get("tool_choice") if tools else "none", None
+    if wished in ("auto", "none") or (wished and not rule.get("forced", True)):
+        choice = {"type": "none" if wished == "none" else "auto"}
+    elif wished:
+        choice = {"type": "tool", "name": wire.legal(wished["name"])} if isinstance(wished, dict) else {"type": "any"}
     if options.get("search"):
         if not rule.get("search"):
             raise SettingsError(
@@ -184,18 +189,20 @@ def _add_tools(body: Dict, chat: list[Turn], tools: list[Tool], options: Options
                 "choose another model for this chat, or switch its search off",
             )
         declared.append({"type": "web_search_20250305", "name": "web_search", "max_uses": SEARCHES})
+        choice = choice if tools else None
     if declared:
         body["tools"] = declared
-    if declared and not tools and not options.get("search"):
-        body["tool_choice"] = {"type": "none"}
+        if choice:
+            body["tool_choice"] = choice
 
 
 def _add_thinking(body: Dict, turns: list[Sent], options: Options, rule: Rule) -> None:
-    """Say how much to think, in the words of this model."""
+    """Say how much to think, in the words of this model; a forced call and thinking exclude each other."""
     wished, how = options.get("thinking"), rule.get("thinking", "budget")
+    is_forced = wire.part(body, "tool_choice").get("type") in ("any", "tool")
     if how == "none" or (how == "always" and wished in (None, "off")):
         return
-    if wished == "off":
+    if is_forced or wished == "off":
         if how == "adaptive":
             body["thinking"] = {"type": "disabled"}
     elif wished is not None and how == "budget":

@@ -26,9 +26,12 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     }
     if options.get("search"):
         body.update(wire.search_of(options))
-    if tools:
-        functions = [wire.function_of(tool, schemas.of_tool(tool, "plain")) for tool in tools]
+    choice = options.get("tool_choice")
+    if tools:  # the API knows no choice of one, so that one is offered alone
+        functions = [wire.function_of(tool, schemas.of_tool(tool, "plain")) for tool in wire.chosen(tools, choice)]
         body["tools"] = [{"type": "function", "function": function} for function in functions]
+        if isinstance(choice, dict) or choice in ("required", "none"):
+            body["tool_choice"] = "NONE" if choice == "none" else "REQUIRED"
     wire.put(body, "max_tokens", options.get("max_tokens"))
     wire.put(body, "temperature", options.get("temperature"))
     effort, wished = wire.effort_of(options), options.get("thinking")
@@ -50,10 +53,11 @@ def models_read(answer: object, options: Options) -> list[Model]:
 
 
 def embed_request(texts: list[str], options: Options) -> Request:
+    """Return the request for the embeddings of some texts; options["input_type"] is what they are for."""
     body: Dict = {
         "model": wire.model_of(options),
         "texts": wire.asked(texts, TEXTS, options),
-        "input_type": "search_document",
+        "input_type": options.get("input_type") or "search_document",
         "embedding_types": ["float"],
     }
     wire.put(body, "output_dimension", options.get("dimensions"))

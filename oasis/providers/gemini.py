@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # What the API says to send with a call that none of its models made.
 FOREIGN = "skip_thought_signature_validator"
 
+_MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 _BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
 _FILES = ("text", "image", "pdf")
 TEXTS = 100  # to embed at once
@@ -172,6 +173,12 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options, rule: Rule) -> N
         if not wire.part(function, "parameters").get("properties"):
             del function["parameters"]  # an object without properties was refused by older models
     declared: list[Dict] = [{"functionDeclarations": functions}] if tools else []
+    config: Dict = {}
+    choice = options.get("tool_choice")
+    if tools and isinstance(choice, dict):
+        config["functionCallingConfig"] = {"mode": "ANY", "allowedFunctionNames": [wire.legal(choice["name"])]}
+    elif tools and choice in _MODES:
+        config["functionCallingConfig"] = {"mode": _MODES[choice]}
     if options.get("search"):
         offered = rule.get("search", True)
         if not offered or (offered == "alone" and tools):
@@ -181,10 +188,12 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options, rule: Rule) -> N
                 "choose a Gemini 3 model for this chat, or switch its search off",
             )
         declared.append({"googleSearch": {}})
+        if tools:
+            config["includeServerSideToolInvocations"] = True
     if declared:
         body["tools"] = declared
-    if tools and options.get("search"):
-        body["toolConfig"] = {"includeServerSideToolInvocations": True}
+    if config:
+        body["toolConfig"] = config
 
 
 def _thinking(wished: str | int | None, rule: Rule) -> Dict | None:

@@ -20,6 +20,10 @@ TEXTS = 512  # at once: the server embeds them one after the other
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
+    """Return the HTTP request of one turn.
+
+    There is no tool_choice in this API: none and one tool are said by what is offered, required cannot be said.
+    """
     if options.get("search"):
         wire.search_of(options)
     checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
@@ -32,8 +36,9 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
         "stream": bool(options.get("stream")),
         "options": limits,
     }
-    if tools:
-        body["tools"] = [_tool(tool) for tool in tools]
+    choice = options.get("tool_choice")
+    if tools and choice != "none":
+        body["tools"] = [_tool(tool) for tool in wire.chosen(tools, choice)]
     effort = wire.effort_of(options)
     if effort:  # all models but gpt-oss refuse a level and take true or false
         has_levels = "gpt-oss" in wire.model_of(options)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from oasis.core.framing import Events
 from oasis.providers import decoding, events, gate, schemas, wire
-from oasis.providers.decoding import Splitter
+from oasis.providers.decoding import Calls, Splitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.providers.shapes import (
+        Block,
         Dict,
         Embedded,
         Event,
@@ -51,8 +52,11 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
 
 
 def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
-    kind = wire.profile_of(options).get("schemas", "plain")
+    profile, choice = wire.profile_of(options), options.get("tool_choice") if tools else None
+    if isinstance(choice, dict) and profile.get("one_tool") == "alone":
+        tools, choice = wire.chosen(tools, choice), "required"  # it knows only words as a choice
     declared: list[Dict] = []
+    kind = profile.get("schemas", "plain")
     for tool in tools:
         function = wire.function_of(tool, schemas.of_tool(tool, kind))
         is_strict = options.get("strict") and kind == "plain"
@@ -61,6 +65,10 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
         declared.append({"type": "function", "function": function})
     if declared:
         body["tools"] = declared
+    if isinstance(choice, dict):
+        body["tool_choice"] = {"type": "function", "function": {"name": wire.legal(choice["name"])}}
+    elif choice:
+        body["tool_choice"] = choice
 
 
 def _add_limits(body: Dict, options: Options) -> None:
@@ -68,8 +76,9 @@ def _add_limits(body: Dict, options: Options) -> None:
     wire.put(body, profile.get("max_tokens_field", "max_tokens"), options.get("max_tokens"))
     if rule.get("temperature", True):
         wire.put(body, "temperature", options.get("temperature"))
-    effort, how = wire.effort_of(options), profile.get("thinking")
-    is_off = effort == "none"
+    is_forced = isinstance(body.get("tool_choice"), dict) or body.get("tool_choice") == "required"
+    effort = "none" if is_forced and profile.get("forced") == "thoughtless" else wire.effort_of(options)
+    how, is_off = profile.get("thinking"), effort == "none"
     if not effort or rule.get("thinking") == "none":
         return
     if how == "switch":
@@ -107,7 +116,9 @@ def _assistant(message: Turn, profile: Profile, ids: dict[str, str]) -> Dict:
     out: Dict = {"role": "assistant", "content": text}
     calls = gate.blocks_of(message, "tool_use")
     if calls:
-        out["tool_calls"] = [wire.call_of(block, _id(block["id"], profile, ids)) for block in calls]
+        out["tool_calls"] = [_call(block, number, profile, ids) for number, block in enumerate(calls)]
+        if not text and profile.get("null_content"):
+            out["content"] = None
         if profile.get("echo") == "reasoning_content":  # the service wants to see it again
             out["reasoning_content"] = "".join([block["text"] for block in thoughts])
     if profile.get("echo") == "reasoning_details":
@@ -116,6 +127,16 @@ def _assistant(message: Turn, profile: Profile, ids: dict[str, str]) -> Dict:
             if kept.get("model") == profile["model"]:  # as it was asked for; what is encrypted no other can open
                 wire.put(out, "reasoning_details", kept.get("reasoning_details"))
     return out
+
+
+def _call(block: Block, number: int, profile: Profile, ids: dict[str, str]) -> Dict:
+    call = wire.call_of(block, _id(block["id"], profile, ids))
+    if profile.get("echo") == "extra_content":
+        extra = wire.metadata_of(block, profile).get("extra_content")
+        if extra is None and number == 0:  # history from elsewhere: the word Google gives for a missing signature
+            extra = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+        wire.put(call, "extra_content", extra)
+    return call
 
 
 # The answer
@@ -131,7 +152,9 @@ class Decoder(decoding.Decoder):
 
     def __init__(self, status: int, headers: Headers, options: Options):
         super().__init__(status, headers, options)
-        self._keeps_details = self.profile.get("echo") == "reasoning_details"
+        echo = self.profile.get("echo")
+        self.calls = Calls(self.owner if echo == "extra_content" else "")
+        self._keeps_details = echo == "reasoning_details"
         self._details: list[Dict] = []
         self._is_refused = False
         self._choice: object = None  # the number of the choice that came first

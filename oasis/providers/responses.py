@@ -57,6 +57,11 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
         declared.append(wire.search_of(options))
     if declared:
         body["tools"] = declared
+    choice = options.get("tool_choice")
+    if declared and isinstance(choice, dict):
+        body["tool_choice"] = {"type": "function", "name": wire.legal(choice["name"])}
+    elif tools and choice:
+        body["tool_choice"] = choice
 
 
 def _items(chat: list[Turn], options: Options) -> list[Dict]:

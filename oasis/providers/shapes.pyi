@@ -127,6 +127,7 @@ class Rule(TypedDict, total=False):
     least: int | str
     levels: list[str]
     temperature: bool
+    forced: bool
     search: bool | str
     signed: bool
     takes: list[str]
@@ -151,6 +152,7 @@ class Profile(TypedDict, total=False):
     drop_empty: bool
     end_with_user: bool
     bridge: bool
+    null_content: bool
     call_ids: str
     echo: str
     usage_adds_reasoning: bool
@@ -160,6 +162,8 @@ class Profile(TypedDict, total=False):
     burst: int
     takes: list[str]
     thinking: str
+    forced: str
+    one_tool: str
     search: dict[str, Json]
     encrypted: bool
     models: list[Rule]
@@ -174,12 +178,14 @@ class Options(TypedDict, total=False):
     stream: bool
     max_tokens: int
     temperature: float
+    tool_choice: str | dict[str, str]
     strict: bool
     extra: dict[str, Json]
     thinking: str | int
     search: bool
     cache: bool
     dimensions: int
+    input_type: str
     idle_s: float
     connect_s: float
     total_s: float

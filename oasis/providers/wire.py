@@ -383,6 +383,12 @@ def legal(name: str) -> str:
     return word if word[:1] in tuple(_FIRST) else ("_" + word)[:CHARS]
 
 
+def chosen(tools: list[Tool], choice: object) -> list[Tool]:
+    """Return the one tool that must be called, for a service that has no word for that; else all of them."""
+    name = choice["name"] if isinstance(choice, dict) else None
+    return [tool for tool in tools if tool["name"] == name] or tools
+
+
 def function_of(tool: Tool, schema: Dict) -> Dict:
     return {"name": legal(tool["name"]), "description": tool.get("description") or "", "parameters": schema}
 
@@ -425,14 +431,18 @@ class Names:
 class Toolset:
     """The tools of one request as the wire has them, and the calls that come back as the caller knows them.
 
-    `messages` and `tools` are what a vendor is given; see the package's contract.
+    `messages`, `tools` and `options` are what a vendor is given; see the package's contract.
     """
 
-    def __init__(self, messages: list[Dict], tools: list[Tool], is_strict: bool):
+    def __init__(self, messages: list[Dict], tools: list[Tool], options: Options):
         self._names = Names([tool.get("name") or "" for tool in tools])
         self._schemas = {tool.get("name"): tool.get("input_schema") for tool in tools}
-        self._is_strict = is_strict
+        self._is_strict = bool(options.get("strict"))
         self.tools: list[Tool] = [{**tool, "name": self._names.legal(tool.get("name") or "")} for tool in tools]
+        choice = options.get("tool_choice")
+        self.options = options
+        if isinstance(choice, dict):
+            self.options = {**options, "tool_choice": {**choice, "name": self._names.legal(choice["name"])}}
         self.messages = [self._message(message) for message in messages]
 
     def event(self, event: Event) -> Event:

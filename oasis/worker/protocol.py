@@ -103,9 +103,8 @@ class _Exchange:
         """
         op = self._request.get("op")
         if op in ("chat", "show"):
-            messages, offered = self._request.get("messages", []), self._request.get("tools", [])
-            tools = wire.Toolset(messages, offered, self._options.get("strict", False))
-            http = self._module.build_request(tools.messages, tools.tools, self._options)
+            tools = wire.Toolset(self._request.get("messages", []), self._request.get("tools", []), self._options)
+            http = self._module.build_request(tools.messages, tools.tools, tools.options)
             self._chat(http, tools) if op == "chat" else self._show(events.without(http, self._without))
         elif op == "models":
             found = self._module.models_read(self._plain(self._module.models_request(self._options)), self._options)

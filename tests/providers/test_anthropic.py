@@ -219,7 +219,7 @@ def test_a_new_file_it_cannot_read_is_refused_and_an_old_one_is_a_note():
 # Tools
 
 
-def test_tools_have_plain_schemas():
+def test_tools_have_plain_schemas_and_the_choice_its_own_words():
     tool = {
         "name": "set",
         "input_schema": {"anyOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": {"properties": {"a": {}}}}},
@@ -230,6 +230,13 @@ def test_tools_have_plain_schemas():
         {"name": "set", "input_schema": {"type": "object", "properties": {"a": {}}, "required": []}},
     ]
     assert "tool_choice" not in body
+    for choice, wanted in (
+        ("auto", {"type": "auto"}),
+        ("none", {"type": "none"}),
+        ("required", {"type": "any"}),
+        ({"name": "status"}, {"type": "tool", "name": "status"}),
+    ):
+        assert body_of([USER], [TOOL], tool_choice=choice)["tool_choice"] == wanted
 
 
 def test_a_schema_that_is_no_object_is_refused_before_anything_is_sent():
@@ -238,9 +245,13 @@ def test_a_schema_that_is_no_object_is_refused_before_anything_is_sent():
 
 
 def test_a_history_with_calls_names_its_tools_though_none_is_offered():
-    body = body_of([USER, said(call()), told(result())])
+    body = body_of([USER, said(call()), told(result())], tool_choice="required")
     assert [tool["name"] for tool in body["tools"]] == ["status"] and body["tool_choice"] == {"type": "none"}
-    assert not {"tools", "tool_choice"} & set(body_of([USER]))
+    assert not {"tools", "tool_choice"} & set(body_of([USER], tool_choice="required"))
+
+
+def test_models_that_cannot_be_forced_are_asked():
+    assert body_of([USER], [TOOL], tool_choice="required", model="claude-fable-5")["tool_choice"] == {"type": "auto"}
 
 
 def test_search_is_a_tool_of_the_service_or_an_error():
@@ -286,6 +297,13 @@ def test_every_model_has_a_limit():
     limits = {model: body_of([USER], model=model)["max_tokens"] for model in ("claude-3-opus-1", "claude-opus-5", "x")}
     assert limits == {"claude-3-opus-1": 4096, "claude-opus-5": 16384, "x": 8192}
     assert body_of([USER], max_tokens=77)["max_tokens"] == 77
+
+
+def test_a_forced_call_and_thinking_exclude_each_other():
+    body = body_of([USER], [TOOL], thinking="high", tool_choice="required")
+    assert "thinking" not in body and body["tool_choice"] == {"type": "any"}
+    body = body_of([USER], [TOOL], thinking="high", tool_choice="required", model="claude-sonnet-5")
+    assert body["thinking"] == {"type": "disabled"} and "output_config" not in body
 
 
 def test_thinking_does_not_begin_in_the_middle_of_a_tool_loop():

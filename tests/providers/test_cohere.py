@@ -83,9 +83,19 @@ def test_its_own_thoughts_go_back_and_those_of_others_stay_behind():
     assert "content" not in body_of(chat)["messages"][1]
 
 
-def test_tools_are_functions_with_plain_schemas():
-    body = body_of([message("user", "u")], [TOOL, OTHER])
-    assert [tool["type"] for tool in body["tools"]] == ["function", "function"]
+@pytest.mark.parametrize(
+    ("choice", "tools", "field"),
+    [
+        (None, 2, None),
+        ("auto", 2, None),
+        ("required", 2, "REQUIRED"),
+        ("none", 2, "NONE"),
+        ({"name": "undo"}, 1, "REQUIRED"),
+    ],
+)
+def test_one_tool_is_offered_alone(choice, tools, field):
+    body = body_of([message("user", "u")], [TOOL, OTHER], tool_choice=choice)
+    assert len(body["tools"]) == tools and body.get("tool_choice") == field
     assert body["tools"][-1]["function"] == {
         "name": "undo",
         "description": "Undo.",
@@ -93,8 +103,8 @@ def test_tools_are_functions_with_plain_schemas():
     }
 
 
-def test_without_tools_none_are_sent():
-    assert "tools" not in body_of([message("user", "u")])
+def test_without_tools_neither_tools_nor_choice_are_sent():
+    assert not {"tools", "tool_choice"} & set(body_of([message("user", "u")], tool_choice="required"))
 
 
 def test_a_tool_schema_that_is_no_object_is_refused():

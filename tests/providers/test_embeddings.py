@@ -46,16 +46,17 @@ def test_requests():
         {"model": "m-1", "input": texts, "encoding_format": "float", "dimensions": 8},
     )
     assert body_of("responses", texts)[0] == "https://api.openai.com/v1/embeddings"
-    assert body_of("cohere", texts, dimensions=256) == (
+    assert body_of("cohere", texts, dimensions=256, input_type="search_query") == (
         "https://api.cohere.com/v2/embed",
         {
             "model": "m-1",
             "texts": texts,
-            "input_type": "search_document",
+            "input_type": "search_query",
             "embedding_types": ["float"],
             "output_dimension": 256,
         },
     )
+    assert body_of("cohere", texts)[1]["input_type"] == "search_document"
     assert body_of("ollama", texts) == ("http://127.0.0.1:11434/api/embed", {"model": "m-1", "input": texts})
 
 

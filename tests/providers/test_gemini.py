@@ -196,6 +196,20 @@ def test_tools_are_reduced_and_one_without_arguments_has_none():
         body_of([USER], [{"name": "x", "input_schema": [1]}])
 
 
+@pytest.mark.parametrize(
+    ("choice", "wanted"),
+    [
+        ("auto", {"mode": "AUTO"}),
+        ("none", {"mode": "NONE"}),
+        ("required", {"mode": "ANY"}),
+        ({"name": "status"}, {"mode": "ANY", "allowedFunctionNames": ["status"]}),
+    ],
+)
+def test_a_choice_in_its_own_words_and_never_without_tools(choice, wanted):
+    assert body_of([USER], [TOOL], tool_choice=choice)["toolConfig"] == {"functionCallingConfig": wanted}
+    assert not {"tools", "toolConfig"} & set(body_of([USER], tool_choice=choice))
+
+
 def test_search_is_a_tool_of_the_service_or_an_error():
     assert body_of([USER], search=True)["tools"] == [{"googleSearch": {}}]
     body = body_of([USER], [TOOL], search=True)

@@ -61,7 +61,7 @@ def test_a_tool_turn_keeps_arguments_as_objects_and_names_the_tool_of_a_result()
 def test_limits_are_options_and_the_context_is_never_left_to_the_server():
     body = body_of([], max_tokens=99, temperature=0.5, extra={"options": {"num_ctx": 8192}, "keep_alive": "1h"})
     assert body["options"] == {"num_ctx": 8192, "num_predict": 99, "temperature": 0.5}
-    assert body["keep_alive"] == "1h" and "max_tokens" not in body
+    assert body["keep_alive"] == "1h" and "max_tokens" not in body and "tool_choice" not in body
     assert body_of([])["options"] == {"num_ctx": 16384}
 
 
@@ -84,6 +84,22 @@ def test_a_pdf_is_refused_where_it_is_new_and_told_of_where_it_is_old():
 def test_a_search_is_a_clear_error():
     with pytest.raises(SettingsError, match="search is not offered by m-1 of Ollama"):
         body_of([], search=True)
+
+
+@pytest.mark.parametrize(
+    ("choice", "offered"),
+    [
+        ("auto", ["a", "b"]),
+        ("required", ["a", "b"]),
+        ("none", None),
+        ({"name": "b"}, ["b"]),
+        ({"name": "c"}, ["a", "b"]),
+    ],
+)
+def test_the_choice_is_said_by_what_is_offered(choice, offered):
+    body = body_of([], [{"name": "a"}, {"name": "b"}], tool_choice=choice)
+    found = [tool["function"]["name"] for tool in body["tools"]] if "tools" in body else None
+    assert found == offered and "tool_choice" not in body
 
 
 def test_thinking_is_a_level_only_for_the_models_that_know_levels():

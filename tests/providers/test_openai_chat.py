@@ -97,7 +97,7 @@ def test_a_failed_result_says_so_in_its_text():
 
 
 def test_tools_and_settings_go_into_the_body():
-    body = body_of(TOOL_TURN, tools=[TOOL], max_tokens=500, temperature=0.2)
+    body = body_of(TOOL_TURN, tools=[TOOL], max_tokens=500, temperature=0.2, tool_choice={"name": "status"})
     assert body["tools"] == [
         {
             "type": "function",
@@ -105,10 +105,11 @@ def test_tools_and_settings_go_into_the_body():
         }
     ]
     assert body["max_completion_tokens"] == 500 and body["temperature"] == 0.2
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "status"}}
 
 
-def test_without_tools_none_are_sent():
-    assert "tools" not in body_of(TOOL_TURN)
+def test_without_tools_neither_tools_nor_choice_are_sent():
+    assert not {"tools", "tool_choice"} & set(body_of(TOOL_TURN, tool_choice="required"))
 
 
 def test_extra_fields_of_the_owner_are_merged():
@@ -173,6 +174,23 @@ def test_deepseek_gets_its_reasoning_back_with_calls_only():
     assert messages[1]["reasoning_content"] == "look first"
     assert "reasoning_content" not in messages[3]
     assert "reasoning_content" not in body_of(TOOL_TURN, "openai")["messages"][1]
+
+
+# Google's imitation of this format, should somebody put it behind a profile of their own.
+IMITATED = {**providers.profiles()["compatible"], "id": "gemini", "echo": "extra_content", "base_url": "http://h/v1"}
+
+
+def test_gemini_gets_its_signature_back_and_a_stand_in_for_foreign_calls():
+    def body_of(chat):
+        asked = {**options("compatible"), "profile": IMITATED}
+        return json.loads(openai_chat.build_request(chat, [], asked)["body"])
+
+    chat = json.loads(json.dumps(TOOL_TURN))
+    skip = body_of(chat)["messages"][1]["tool_calls"][0]["extra_content"]
+    assert skip == {"google": {"thought_signature": "skip_thought_signature_validator"}}
+    signature = {"google": {"thought_signature": "s"}}
+    chat[1]["content"][2]["provider_metadata"] = {"gemini": {"extra_content": signature}}
+    assert body_of(chat)["messages"][1]["tool_calls"][0]["extra_content"] == signature
 
 
 def test_what_gemini_wants_back_goes_to_nobody_else():
@@ -447,6 +465,14 @@ def test_a_call_that_the_length_limit_cut_is_invalid_even_when_nothing_of_it_cam
 
 def test_a_call_without_name_can_not_be_run():
     assert "invalid" in calls_of(decode(sse(chunk(piece("{}", index=0, id="a"), "tool_calls"))))[0]
+
+
+def test_geminis_signature_is_kept_with_its_call():
+    extra = {"google": {"thought_signature": "s"}}
+    raw = sse(chunk(piece("{}", index=0, id="a", name="x", extra_content=extra), "tool_calls"))
+    decoder = openai_chat.Decoder(200, STREAM, {**options("compatible"), "profile": IMITATED})
+    assert calls_of(decoder.feed(raw))[0]["provider_metadata"] == {"gemini": {"extra_content": extra}}
+    assert "provider_metadata" not in calls_of(decode(raw, "compatible"))[0]
 
 
 # Endings that are none

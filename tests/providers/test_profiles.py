@@ -82,6 +82,23 @@ def test_a_file_that_is_gone_and_one_in_a_result_are_told_of():
 # Tools
 
 
+@pytest.mark.parametrize("choice", ["auto", "none", "required"])
+@pytest.mark.parametrize("profile", CLASS)
+def test_words_of_choice_go_out_as_they_are(profile, choice):
+    assert body_of([USER], profile, TOOLS, tool_choice=choice)["tool_choice"] == choice
+
+
+@pytest.mark.parametrize("profile", CLASS)
+def test_one_tool_is_chosen_or_offered_alone(profile):
+    body = body_of([USER], profile, TOOLS, tool_choice={"name": "mcp.undo"})
+    names = [tool["function"]["name"] for tool in body["tools"]]
+    if profile in ("lmstudio", "llamacpp"):
+        assert body["tool_choice"] == "required" and names == ["mcp_undo"]
+    else:
+        assert body["tool_choice"] == {"type": "function", "function": {"name": "mcp_undo"}}
+        assert names == ["status", "mcp_undo"]
+
+
 def test_names_are_legal_and_the_same_in_tools_and_history():
     body = body_of(tool_turn(), tools=TOOLS)
     assert (
@@ -146,6 +163,13 @@ def test_a_level_that_a_model_does_not_know_is_the_next_higher_one():
     assert body_of([USER], "deepseek", thinking="medium")["reasoning_effort"] == "high"
     assert body_of([USER], "deepseek", thinking="xhigh")["reasoning_effort"] == "max"
     assert body_of([USER], "groq", model="openai/gpt-oss-20b", thinking="max")["reasoning_effort"] == "high"
+
+
+def test_deepseek_does_not_think_while_a_call_is_forced():
+    for choice in ("required", {"name": "status"}):
+        body = body_of([USER], "deepseek", TOOLS, tool_choice=choice, thinking="high")
+        assert body["thinking"] == {"type": "disabled"} and "reasoning_effort" not in body
+    assert "thinking" not in body_of([USER], "deepseek", TOOLS, tool_choice="auto")
 
 
 @pytest.mark.parametrize(("model", "is_sent"), [("gpt-4o", True), ("gpt-5.4", True), ("gpt-5.6", False), ("o3", False)])

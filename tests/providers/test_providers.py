@@ -17,8 +17,8 @@ TOOL = {"name": "status", "description": "Look.", "input_schema": {"type": "obje
 
 FLAGS = {
     "name", "vendor", "base_url", "key", "key_env", "model", "local", "idle_s", "max_tokens_field", "stream_options",
-    "alternate", "drop_empty", "end_with_user", "call_ids", "echo", "usage_adds_reasoning", "headers",
-    "num_ctx", "takes", "thinking", "search", "encrypted", "models", "per_s",
+    "alternate", "drop_empty", "end_with_user", "null_content", "call_ids", "echo", "usage_adds_reasoning", "headers",
+    "num_ctx", "takes", "thinking", "forced", "one_tool", "search", "encrypted", "models", "per_s",
     "burst", "bridge", "schemas",
 }  # fmt: skip
 

@@ -91,9 +91,10 @@ ANSWER = st.builds(lambda blocks: {"role": "assistant", "content": blocks}, st.l
 ASKED = st.builds(lambda blocks: {"role": "user", "content": blocks}, st.lists(FILE | st.just(text(" "))))
 CHATS = st.lists(MESSAGE | ANSWER | ASKED, max_size=8).map(lambda chat: [{"role": "user", "content": "u"}, *chat])
 TOOLS = st.lists(SCHEMAS.map(lambda schema: {"name": "a.tool", "description": "d", "input_schema": schema}), max_size=2)
+CHOICES = st.sampled_from([None, "auto", "none", "required", {"name": "a.tool"}])
 THINKING = st.sampled_from([None, "off", "adaptive", "low", "high", 5000])
 MORE = st.fixed_dictionaries({
-    "thinking": THINKING, "stream": st.booleans(), "temperature": st.sampled_from([None, 0.5]),
+    "tool_choice": CHOICES, "thinking": THINKING, "stream": st.booleans(), "temperature": st.sampled_from([None, 0.5]),
     "max_tokens": st.sampled_from([None, 100]), "cache": st.sampled_from([None, False]),
 })  # fmt: skip
 CLAUDES = st.sampled_from(

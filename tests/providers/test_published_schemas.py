@@ -23,6 +23,7 @@ PDF = {"type": "document", "media_type": "application/pdf", "sha256": "0", "data
 LOOK = {"role": "user", "content": [{"type": "text", "text": "look"}, *FILES, PDF]}
 SEEN = [LOOK, {"role": "assistant", "content": "a"}, {"role": "user", "content": "u"}]  # what is old may be unreadable
 CHATS = st.lists(MESSAGE, max_size=6).map(lambda chat: [*SEEN, *chat])
+CHOICES = st.sampled_from(["auto", "none", "required", {"name": "status"}])
 
 
 @functools.cache
@@ -84,9 +85,9 @@ IMITATORS = sorted(name for name, entry in providers.profiles().items() if entry
 
 
 @settings(max_examples=40, deadline=None)
-@given(CHATS, st.sampled_from(IMITATORS), st.booleans())
-def test_any_chat_becomes_a_body_that_openai_describes(openai_schema, chat, profile, stream):
-    asked = options(profile, base_url="http://h", stream=stream, max_tokens=100, thinking="low")
+@given(CHATS, st.sampled_from(IMITATORS), st.booleans(), CHOICES)
+def test_any_chat_becomes_a_body_that_openai_describes(openai_schema, chat, profile, stream, choice):
+    asked = options(profile, base_url="http://h", stream=stream, max_tokens=100, tool_choice=choice, thinking="low")
     body = json.loads(openai_chat.build_request(chat, TOOLS, asked)["body"])
     openai_schema.validate(without_stand_ins(body))
 
@@ -107,9 +108,9 @@ def filled_in(body):
 
 
 @settings(max_examples=40, deadline=None)
-@given(CHATS, st.booleans())
-def test_any_chat_becomes_a_body_of_responses_that_openai_describes(responses_schema, chat, stream):
-    asked = options("responses", stream=stream, max_tokens=100, search=True, strict=stream)
+@given(CHATS, st.booleans(), CHOICES)
+def test_any_chat_becomes_a_body_of_responses_that_openai_describes(responses_schema, chat, stream, choice):
+    asked = options("responses", stream=stream, max_tokens=100, tool_choice=choice, search=True, strict=stream)
     body = json.loads(responses.build_request(chat, TOOLS, {**asked, "thinking": "low"})["body"])
     responses_schema.validate(filled_in(body))
 
@@ -122,9 +123,9 @@ def test_the_judge_of_responses_finds_what_is_wrong(responses_schema):
 
 
 @settings(max_examples=40, deadline=None)
-@given(CHATS, st.booleans())
-def test_any_chat_becomes_a_body_that_cohere_describes(cohere_schema, chat, stream):
-    asked = options("cohere", stream=stream, max_tokens=100, thinking=500)
+@given(CHATS, st.booleans(), CHOICES)
+def test_any_chat_becomes_a_body_that_cohere_describes(cohere_schema, chat, stream, choice):
+    asked = options("cohere", stream=stream, max_tokens=100, tool_choice=choice, thinking=500)
     body = json.loads(cohere.build_request(chat, TOOLS, {**asked, "model": "command-a-reasoning-08-2025"})["body"])
     cohere_schema.validate(body)
     assert all(message.get("content") != "" for message in body["messages"])

@@ -78,15 +78,24 @@ def test_a_tool_turn_is_four_items():
     ]
 
 
-def test_tools_are_flat_and_never_strict_by_accident():
-    body = body_of([message("user", "u")], [TOOL])
+@pytest.mark.parametrize(
+    ("choice", "field"),
+    [
+        ("auto", "auto"),
+        ("none", "none"),
+        ("required", "required"),
+        ({"name": "status"}, {"type": "function", "name": "status"}),
+    ],
+)
+def test_tools_are_flat_and_never_strict_by_accident(choice, field):
+    body = body_of([message("user", "u")], [TOOL], tool_choice=choice)
     schema = {"type": "object", "properties": {}}
     tool = {"type": "function", "name": "status", "description": "Look.", "parameters": schema, "strict": False}
-    assert body["tools"] == [tool]
+    assert body["tools"] == [tool] and body["tool_choice"] == field
 
 
-def test_without_tools_none_are_sent():
-    assert "tools" not in body_of([message("user", "u")])
+def test_without_tools_neither_tools_nor_choice_are_sent():
+    assert not {"tools", "tool_choice"} & set(body_of([message("user", "u")], tool_choice="required"))
 
 
 def test_strict_tools_are_closed_where_that_says_the_same():
@@ -198,7 +207,7 @@ def test_a_file_that_cannot_be_read_is_refused_where_it_is_new_and_told_of_where
 def test_search_is_a_tool_or_a_clear_error():
     body = body_of([message("user", "u")], [TOOL], search=True)
     assert body["tools"][1] == {"type": "web_search"} and len(body["tools"]) == 2
-    assert body_of([message("user", "u")], search=True)["tools"] == [{"type": "web_search"}]
+    assert body_of([message("user", "u")], search=True, tool_choice="required")["tools"] == [{"type": "web_search"}]
     with pytest.raises(SettingsError, match="search is not offered by m-1 of Server with the Responses API"):
         body_of([message("user", "u")], profile="responses_compatible", base_url="http://h/v1", search=True)
 

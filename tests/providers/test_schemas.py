@@ -318,20 +318,22 @@ def test_names_of_a_request_are_changed_everywhere_and_back():
     use, result = {"type": "tool_use", "id": "1", "name": "a.b"}, {"type": "tool_result", "name": "c.d"}
     said = {"role": "assistant", "content": [{"type": "text", "text": "a.b"}, use]}
     chat = [{"role": "user", "content": "a.b"}, said, {"role": "tool", "content": [result, 7]}]
-    known = Toolset(chat, [{"name": "a.b", "description": "d"}], False)
+    tools, options = [{"name": "a.b", "description": "d"}], {"tool_choice": {"name": "a.b"}, "model": "m"}
+    known = Toolset(chat, tools, options)
     assert known.tools == [{"name": "a_b", "description": "d"}]
+    assert known.options == {"tool_choice": {"name": "a_b"}, "model": "m"}
     assert known.messages[1]["content"][1]["name"] == "a_b" and use["name"] == "a.b"
     assert known.messages[2]["content"][0]["name"] == "c_d" and known.messages[0] == chat[0]
     found = {"type": "tool_use", "name": "a_b", "input": {"x": None}}
     assert known.event(found) == {"type": "tool_use", "name": "a.b", "input": {"x": None}}
     assert known.event({"type": "delta", "text": "a_b"}) == {"type": "delta", "text": "a_b"}
-    assert Toolset([], [], False).messages == []
+    assert Toolset([], [], options).messages == []
 
 
 def test_calls_in_strict_form_come_back_as_the_tool_wants_them():
     tool = {"name": "a.b", "input_schema": {"properties": {"x": {"type": "string"}, "y": {"type": "string"}}}}
     found = {"type": "tool_use", "name": "a_b", "input": {"x": None, "y": "1"}}
-    known = Toolset([], [tool], True)
+    known = Toolset([], [tool], {"strict": True})
     assert known.event(found) == {"type": "tool_use", "name": "a.b", "input": {"y": "1"}}
 
 
