@@ -24,7 +24,11 @@ SOCKET = "var/run/oasis/oasis.sock"
 
 def main(argv: list[str]) -> int:
     """Run `oasis` with the words of a command line and return its exit status."""
-    screen = _screen()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a name from the router may not fit the locale
+    is_terminal = os.isatty(0) and os.isatty(1)  # a person is there when both ends are terminals
+    has_colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
+    screen = Screen(sys.stdout, sys.stderr, is_terminal, has_colour)
     try:
         return _run(argv, screen)
     except OasisError as error:
@@ -77,12 +81,3 @@ def _run(argv: list[str], screen: Screen) -> int:
         if not offer(call, screen):
             raise
     return run(call, arguments, screen)
-
-
-def _screen() -> Screen:
-    """Return the Screen of this process: a person is there when both ends are terminals."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a name from the router may not fit the locale
-    is_terminal = os.isatty(0) and os.isatty(1)
-    has_colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
-    return Screen(sys.stdout, sys.stderr, is_terminal, has_colour)

@@ -15,7 +15,7 @@ from oasis.cli import cards
 from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING
 from oasis.cli.rpc_client import error_of
 from oasis.cli.terminal import GONE, YES, ask, read_text
-from oasis.core import clean, jsonl
+from oasis.core import jsonl
 from oasis.errors import OasisError, UnprovedError, UsageError
 
 TYPE_CHECKING = False
@@ -394,10 +394,9 @@ def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     ending = turn.ending
     if not ending:
         return status  # it was left before its end
-    if not screen.is_json:  # there the event stands among the others
-        screen.line(f"STATE: {ending['state']}")
-        screen.line(f"MESSAGE: {clean.line(ending['message'])}")
-        screen.line(f"TURNS: {ending['turns']}")
-        screen.line(f"TOOLS: {', '.join(ending['tools']) or 'none'}")
-        screen.line("OASIS_AGENT_RESULT=" + jsonl.dumps(ending))
+    # As JSON the event stands among the others.
+    screen.card([
+        f"STATE: {ending['state']}", f"MESSAGE: {ending['message']}", f"TURNS: {ending['turns']}",
+        f"TOOLS: {', '.join(ending['tools']) or 'none'}", "OASIS_AGENT_RESULT=" + jsonl.dumps(ending),
+    ])  # fmt: skip
     return STATUSES.get(ending["state"], STATUSES["FAILED"])

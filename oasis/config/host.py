@@ -101,28 +101,28 @@ def load(files: Files, folder: str, environment: MutableMapping[str, str]) -> La
     except UnicodeError:
         raise SettingsError("%s is not UTF-8" % layers.path)
     for table in tables:
-        _take(table, layers)
+        name = table["name"]
+        if name == "main" and not table["is_array"]:
+            for key, (line, value) in table["values"].items():
+                where = "%s:%d" % (layers.path, line)
+                layers.main[key] = str(_checked(where, "main", key, value, _MAIN))
+        elif name or table["values"]:
+            layers.sections.append(_section(table, layers))
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in _OTHERS:
             key, text = name[len(PREFIX) :].lower(), environment[name]
             kinds = _MAIN.get(key, ())
-            value: object = text
+            setting: object = text
             if bool in kinds and text in ("0", "1", "true", "false"):
-                value = text in ("1", "true")
+                setting = text in ("1", "true")
             elif int in kinds and text.isascii() and text.isdigit():
-                value = int(text)
-            layers.main[key] = str(_checked("the variable " + name, "main", key, value, _MAIN))
+                setting = int(text)
+            layers.main[key] = str(_checked("the variable " + name, "main", key, setting, _MAIN))
     return layers
 
 
-def _take(table: Table, layers: Layers) -> None:
+def _section(table: Table, layers: Layers) -> Section:
     name, path = table["name"], layers.path
-    if name == "main" and not table["is_array"]:
-        for key, (line, value) in table["values"].items():
-            layers.main[key] = str(_checked("%s:%d" % (path, line), "main", key, value, _MAIN))
-        return
-    if name == "" and not table["values"]:
-        return
     where = "%s:%d" % (path, table["line"])
     if name not in _TABLES or not table["is_array"]:
         known = "[main], " + ", ".join("[[%s]]" % word for word in _TABLES)
@@ -134,7 +134,7 @@ def _take(table: Table, layers: Layers) -> None:
         raise SettingsError("%s: [[%s]] needs a name" % (where, name))
     if name == "service":
         section.options.setdefault("identifier", str(section.options["name"]).lower().replace(" ", ""))
-    layers.sections.append(section)
+    return section
 
 
 def _checked(where: str, table: str, key: str, value: object, known: dict[str, tuple[type, ...]]) -> str | list[str]:

@@ -45,7 +45,8 @@ def keys(settings: Settings, root: Root, cursor: Callable[[], Cursor]) -> str:
     path = root.confdir + "/" + PACKAGE
     sections = settings.uci_sections()
     is_open = bool(sections) and os.stat(path).st_mode & 0o077
-    if not is_open and not any(section.type == "service" and _is_old(section) for section in sections):
+    services = [section for section in sections if section.type == "service"]
+    if not is_open and not any(OPTION in section.options or _is_nameless(section) for section in services):
         return ""
     try:
         _close(path)
@@ -103,7 +104,3 @@ def _identifier(section: Section) -> str:
 def _is_nameless(section: Section) -> bool:
     """Tell whether a service has no name but one that changes when sections move."""
     return section.anonymous and not section.options.get("identifier")
-
-
-def _is_old(section: Section) -> bool:
-    return OPTION in section.options or _is_nameless(section)

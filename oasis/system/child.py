@@ -48,7 +48,19 @@ class Child:
         outer = [pipe[number == 0] if pipe else -1 for number, pipe in enumerate(pipes)]
         self.stdin, self.stdout, self.stderr = outer
         try:
-            actions = _actions(inner)
+            actions: list[tuple[object, ...]] = []
+            for number, ours in enumerate(inner):
+                if ours >= 0:
+                    actions.append((os.POSIX_SPAWN_DUP2, ours, number))
+                else:
+                    actions.append((os.POSIX_SPAWN_OPEN, number, _NULL, os.O_RDWR, 0))
+            # Python's own descriptors close themselves; those that we were started with may not.
+            for name in os.listdir("/proc/self/fd"):
+                try:
+                    if int(name) > 2 and os.get_inheritable(int(name)):
+                        actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
+                except OSError:
+                    continue  # closed meanwhile, as the one that read the folder
             words = limited(argv, limits)
             self.pid = os.posix_spawn(
                 words[0], words, env, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_IGNORED_SIGNALS
@@ -100,24 +112,6 @@ class Child:
         _close(self.stdout)
         _close(self.stderr)
         self.stdout = self.stderr = -1
-
-
-def _actions(inner: list[int]) -> list[tuple[object, ...]]:
-    """Return what the new process does with descriptors before the program starts."""
-    actions: list[tuple[object, ...]] = []
-    for number, ours in enumerate(inner):
-        if ours >= 0:
-            actions.append((os.POSIX_SPAWN_DUP2, ours, number))
-        else:
-            actions.append((os.POSIX_SPAWN_OPEN, number, _NULL, os.O_RDWR, 0))
-    # Python's own descriptors close themselves; those that we were started with may not.
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            if int(name) > 2 and os.get_inheritable(int(name)):
-                actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
-        except OSError:
-            continue  # closed meanwhile, as the one that read the folder
-    return actions
 
 
 def _close(number: int) -> None:

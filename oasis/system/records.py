@@ -92,7 +92,16 @@ class Records:
         rows = {_id(record): _line(record) for record in records}
         with self._lock:
             self._look()
-            self._check(rows)
+            count = len(self._places) + len([name for name in rows if name not in self._places])
+            old = sum([self._places[name][1] for name in rows if name in self._places])
+            size = self._living - old + sum([len(line) for line in rows.values()])
+            # What replaces others may always be written, unless it grows.
+            if (count > self._most and count > len(self._places)) or (size > self._most_bytes and size > self._living):
+                raise StoreError(
+                    "%s has %d records of %d bytes, and room for %d of %d"
+                    % (os.path.basename(self._path), len(self._places), self._living, self._most, self._most_bytes),
+                    "delete what is no longer needed",
+                )
             if rows:
                 self._append(b"".join(rows.values()), True)
                 at = self._size - sum(len(line) for line in rows.values())
@@ -189,18 +198,6 @@ class Records:
             return [jsonl.shipped(_bytes(handle, at, size)) for at, size in places]
 
     # Writing
-
-    def _check(self, rows: dict[str, bytes]) -> None:
-        count = len(self._places) + len([name for name in rows if name not in self._places])
-        old = sum([self._places[name][1] for name in rows if name in self._places])
-        size = self._living - old + sum([len(line) for line in rows.values()])
-        # What replaces others may always be written, unless it grows.
-        if (count > self._most and count > len(self._places)) or (size > self._most_bytes and size > self._living):
-            raise StoreError(
-                "%s has %d records of %d bytes, and room for %d of %d"
-                % (os.path.basename(self._path), len(self._places), self._living, self._most, self._most_bytes),
-                "delete what is no longer needed",
-            )
 
     def _append(self, data: bytes, is_more: bool) -> None:
         folder = self._path.rpartition("/")[0]
