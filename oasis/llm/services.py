@@ -124,12 +124,11 @@ class Book:
         self._settings.service(identifier)
         for section in [one for one in self._settings.sections() if one.type == "service"][:1]:
             self._own(section, "the service in use")
-        if identifier == OFFLINE and not any(_named(s, OFFLINE) for s in self._settings.sections()):
-            steps: list[Step] = [{"op": "add", "type": "service"}, _step("set", "@service[-1]", "name", OFFLINE)]
-            steps += [_step("set", "@service[-1]", "identifier", OFFLINE)]
-            with self._lock:
-                self._write(steps)
         with self._lock:
+            if identifier == OFFLINE and not any(_named(s, OFFLINE) for s in self._settings.sections()):
+                steps: list[Step] = [{"op": "add", "type": "service"}]
+                steps += [_step("set", "@service[-1]", option, OFFLINE) for option in ("name", "identifier")]
+                self._write(steps)
             self._write(self._moved(self._section(identifier).name, 0))
         return {"status": "OK"}
 
