@@ -14,7 +14,7 @@ from oasis.core.schema import blocks, text_of
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Callable, Handle, Iterator, Json, Message
+    from oasis.core.shapes import Callable, Handle, Iterator, Json, Message
 
     Span = tuple[int, int]
 
@@ -48,7 +48,8 @@ def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str]
     last: list[tuple[str, str, bytes]] = []  # the two messages that were given on last, in their smallest form
     again: Message = {}  # a question that may be a repeat of the first of them
     for item in plain:
-        form = _form(item)
+        # What two equal messages have in common, with the text in UTF-8: a Python text may take four times that.
+        form = item["role"], item.get("foreign_role", ""), text_of(item).encode("utf-8")
         if again and form == last[1] and item["role"] == "assistant" and item["content"]:
             report("a question and its answer were saved twice and stand once now: %s" % text_of(again)[:60])
             again = item = {}
@@ -66,11 +67,6 @@ def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str]
         item = {}  # let go of it before the next one is made
     if again:
         yield again
-
-
-def _form(item: "Message") -> "tuple[str, str, bytes]":
-    """Return what two equal messages have in common, with the text in UTF-8: a Python text may take four times that."""
-    return item["role"], item.get("foreign_role", ""), text_of(item).encode("utf-8")
 
 
 def _all(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Message]":
@@ -128,7 +124,13 @@ def write(ordered: "list[Message]") -> "dict[str, object]":
     """
     messages: list[Message] = []
     for message in ordered:
-        text = "\n\n".join([word for word in [_words(block) for block in blocks(message)] if word])
+        words: list[str] = []
+        for block in blocks(message):
+            if block["type"] == "text":
+                words.append(str(block["text"]))
+            elif block["type"] in ("document", "image"):
+                words.append("[%s: %s]" % (block["type"], block.get("name", block.get("media_type", ""))))
+        text = "\n\n".join([word for word in words if word])
         if message["role"] == "tool" or not text:
             continue
         foreign = message.get("foreign_role")
@@ -138,14 +140,6 @@ def write(ordered: "list[Message]") -> "dict[str, object]":
         else:
             messages.append({"role": role, "content": text})
     return {"messages": messages, _MARK: _OURS}
-
-
-def _words(block: "Block") -> str:
-    if block["type"] == "text":
-        return str(block["text"])
-    if block["type"] in ("document", "image"):
-        return "[%s: %s]" % (block["type"], block.get("name", block.get("media_type", "")))
-    return ""
 
 
 def index(sections: "list[dict[str, str | list[str]]]") -> "list[tuple[str, str]]":
@@ -195,19 +189,16 @@ def _sections(text: str) -> "list[tuple[str, list[tuple[str, str]]]]":
     while lines:
         line = lines.pop(0).strip()
         if line[:1] == "[" and line[-1:] == "]":
-            pairs = _section(found, line[1:-1].strip())
+            name = line[1:-1].strip()
+            known = [one for one in found if one[0] == name]
+            if not known:
+                known = [(name, [])]
+                found += known
+            pairs = known[0][1]
         elif "=" in line and line[:1] not in ("#", ";"):
             key, value = line.split("=", 1)
             pairs.append((key.strip(), _value(value.strip(), lines)))
     return found
-
-
-def _section(found: "list[tuple[str, list[tuple[str, str]]]]", name: str) -> "list[tuple[str, str]]":
-    for known, pairs in found:
-        if known == name:
-            return pairs
-    found.append((name, []))
-    return found[-1][1]
 
 
 def _value(value: str, lines: "list[str]") -> str:

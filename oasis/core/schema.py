@@ -167,9 +167,17 @@ def check_block(block: object, path: str = "block") -> "Block":
         if len(block.get(name, "")) > TEXT_CHARS:
             raise _more(TEXT_CHARS, path + "." + name, "characters")
     if kind == "tool_result":
-        _check_result(block, path)
+        if "is_error" in block:
+            _need(isinstance(block["is_error"], bool), path + ".is_error", "true or false")
+        for index, item in enumerate(_check_blocks(block["content"], path + ".content")):
+            _need(item["type"] in _IN_RESULTS, "%s.content[%d].type" % (path, index), _A_RESULT)
     elif kind in ("document", "image"):
-        _check_file(block, path)
+        # The hash becomes the name of a file.
+        _need(is_sha256(block["sha256"]), path + ".sha256", "64 hex digits in lower case")
+        if "name" in block:
+            _check_word(block["name"], path + ".name")
+        if "size_bytes" in block:
+            _need(is_count(block["size_bytes"]), path + ".size_bytes", "a whole number")
     elif kind in OPAQUE:
         check_object(block, path)
     if "provider_metadata" in block:
@@ -185,22 +193,6 @@ def _check_blocks(content: object, path: str) -> "list[Block]":
     for index, block in enumerate(content):
         check_block(block, "%s[%d]" % (path, index))
     return content
-
-
-def _check_result(block: "dict[str, object]", path: str) -> None:
-    if "is_error" in block:
-        _need(isinstance(block["is_error"], bool), path + ".is_error", "true or false")
-    for index, item in enumerate(_check_blocks(block["content"], path + ".content")):
-        _need(item["type"] in _IN_RESULTS, "%s.content[%d].type" % (path, index), _A_RESULT)
-
-
-def _check_file(block: "dict[str, object]", path: str) -> None:
-    # The hash becomes the name of a file.
-    _need(is_sha256(block["sha256"]), path + ".sha256", "64 hex digits in lower case")
-    if "name" in block:
-        _check_word(block["name"], path + ".name")
-    if "size_bytes" in block:
-        _need(is_count(block["size_bytes"]), path + ".size_bytes", "a whole number")
 
 
 def check_record(record: object, path: str = "record") -> "ChatRecord":

@@ -279,11 +279,7 @@ class Cursor:
 
 
 def open_cursor(
-    confdir: str = "/etc/config",
-    savedir: str = "/tmp/.uci",  # noqa: S108 (libuci's own default)
-    backend: str = "auto",
-    run: Run | None = None,
-    program: str | None = None,
+    confdir: str, savedir: str, backend: str = "auto", run: Run | None = None, program: str | None = None
 ) -> Cursor:
     """Return a cursor on these folders.
 
