@@ -2595,8 +2595,8 @@ MUTANTS = (
     (
         "mcp: an id that is none ends no server",
         "oasis/parts/mcp/server_http.py",
-        '        number = named(message.get("id"))\n        exchange = _Exchange(self, number)',
-        '        number = message.get("id")\n        exchange = _Exchange(self, number)',
+        '        number = named(message.get("id"))\n        exchange = Exchange(self._send)',
+        '        number = message.get("id")\n        exchange = Exchange(self._send)',
         ("tests/parts/mcp/test_server.py",),
     ),
     (

@@ -29,7 +29,7 @@ from oasis.tools.operator import ChatContext, Operator, said_in
 from oasis.tools.principal import OWNER, may_use
 from oasis.tools.registry import Permits, Registry
 from oasis.tools.router import Router
-from oasis.tools.seed import BRAVE, USER, Net, Seed
+from oasis.tools.seed import BRAVE, USER, Seed
 
 if False:  # annotations only
     from oasis.agent.client import Offline
@@ -341,8 +341,11 @@ def gather(services: Services) -> TurnStarter:
 def _workspace(services: Services) -> Seed:
     """Return the tools of the workspace and the web, made when the tools are first listed."""
     settings = services.settings
-    net = Net(lambda *asked: services.models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
-    return Seed(services.root, settings.uci_sections, USER if os.geteuid() == 0 else "", net)
+    user = USER if os.geteuid() == 0 else ""
+    return Seed(
+        services.root, settings.uci_sections, user, lambda *asked: services.models.web(*asked),
+        lambda: settings.key(BRAVE),
+    )  # fmt: skip
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:

@@ -50,18 +50,32 @@ if TYPE_CHECKING:
 _FILE = os.path.dirname(os.path.abspath(__file__)) + "/seed.json"
 _NO_COMMAND = "no command is listed: the owner adds them to oasis.workspace.command"
 _FILE_S = 20.0
+# Where Brave's key is in keys.json.
+BRAVE = "brave"
+# So long a silence of the worker is one: it reads several pages before it says a word.
+_OPTIONS = {"idle_s": 90, "retries": 0}
+_NO_WORKER = "this daemon has no worker"
+_NO_ENGINE = "no search engine is set: its address in oasis.web.searxng, or Brave's key by `oasis key brave`"
 
 
 class Seed:
-    """The tools of one daemon. `user` is who works in the workspace, "" for who we are; `net` reaches the web."""
+    """The tools of one daemon.
+
+    `user` is who works in the workspace, "" for who we are. `ask` has a worker reach the web, None where there is none;
+    `key()` gives Brave's key, "" for none.
+    """
 
     name = "seed"
 
-    def __init__(self, root: Root, sections: Callable[[], list[Section]], user: str, net: Net | None = None) -> None:
+    def __init__(
+        self, root: Root, sections: Callable[[], list[Section]], user: str, ask: Ask | None = None,
+        key: Callable[[], str] = str,
+    ) -> None:  # fmt: skip
         self._root = root
         self._sections = sections
         self._user = user
-        self._net = net
+        self._ask = ask
+        self._brave_key = key
         self._lock = threading.Lock()
         self._key: object = None
         self._specs: list[GivenSpec] = []
@@ -73,7 +87,7 @@ class Seed:
         with self._lock:
             sections = self._sections()
             options = [sorted(one.options.items()) for one in sections if one.type in ("workspace", "web")]
-            key = (options, bool(self._net and self._net.key()))
+            key = (options, bool(self._brave_key()))
             if key != self._key:
                 with open(_FILE, "rb") as handle:
                     made = jsonl.shipped(handle.read())["tools"]
@@ -82,10 +96,9 @@ class Seed:
             return self._specs
 
     def _spec(self, spec: GivenSpec, sections: list[Section]) -> GivenSpec:
-        kind = spec.pop("kind")
-        if kind == "web":
-            fault = self._net.fault(spec["name"]) if self._net else "this daemon has no worker"
-            return {**spec, "fault": fault}
+        if spec.pop("kind") == "web":
+            has_engine = spec["name"] != "web_search" or web(sections)[1] or self._brave_key()
+            return {**spec, "fault": _NO_WORKER if self._ask is None else "" if has_engine else _NO_ENGINE}
         try:
             _, allowed, notes = workspace(sections)
         except SettingsError as error:
@@ -98,16 +111,14 @@ class Seed:
     def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
         """Call a tool; raises ToolError and what the settings are wrong in."""
         if name in ("http_fetch", "web_search"):
-            if self._net is None:
-                raise ToolError("this daemon has no worker")
-            return self._net.call(name, arguments, operator, watch)
+            return self._reach(name, arguments, operator, watch)
         path, allowed, _ = workspace(self._sections())
         folder = self._root.path(path)
         argv = _program(arguments["command"], allowed) if name == "shell_exec" else []
         _make_folder(folder, self._user)
         if not argv:
             request = {**arguments, "op": name.removeprefix("file_")}
-            return _ask(request, folder, self._user, watch.left_s(_FILE_S), watch)
+            return _file_work(request, folder, self._user, watch.left_s(_FILE_S), watch)
         if not self._running.acquire(timeout=watch.left_s(_FILE_S)):
             raise ToolError("another program of the workspace still runs", "try again when it has ended")
         try:
@@ -116,6 +127,32 @@ class Seed:
             return _run(argv, folder, self._user, watch.left_s(seconds), watch)
         finally:
             self._running.release()
+
+    def _reach(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
+        """Fetch a page, or search the web.
+
+        Raises: ToolError without a worker or an engine, ProviderError with what was wrong.
+        """
+        if self._ask is None:
+            raise ToolError(_NO_WORKER)
+        reach, searxng = web(self._sections())
+        request: dict[str, object] = {"profile": "compatible", "options": dict(_OPTIONS)}
+        request.update(open=reach, closed=closed(operator.facts))
+        if name == "http_fetch":
+            request.update(op="fetch", url=arguments["url"])
+        elif searxng:
+            # The owner set where it is: it may be in the home network.
+            scheme, _, rest = searxng.partition("://")
+            place = rest.partition("/")[0].partition("?")[0]
+            has_port = ":" in place.rpartition("]")[2]
+            place = place if has_port else "%s:%d" % (place, 443 if scheme == "https" else 80)
+            request.update(op="search", engine="searxng", base_url=searxng, query=arguments["query"])
+            request["open"] = [*reach, place]
+        elif self._brave_key():
+            request.update(op="search", engine="brave", key=self._brave_key(), query=arguments["query"])
+        else:
+            raise ToolError(_NO_ENGINE)
+        return dict(self._ask(request, watch.is_cancelled))
 
 
 def _make_folder(folder: str, user: str) -> None:
@@ -209,7 +246,7 @@ def _shown(data: bytes) -> str:
     return data.decode("utf-8", "replace")[:SHOWN_CHARS]
 
 
-def _ask(request: Result, folder: str, user: str, seconds: float, watch: Watch) -> dict[str, Json]:
+def _file_work(request: Result, folder: str, user: str, seconds: float, watch: Watch) -> dict[str, Json]:
     """Have something done with the workspace's files (worker/workspace.py); raise ToolError with what it says."""
     argv = _confined("workspace", [user, folder])
     out, err, why, status = _talk(argv, {"PATH": PATH, "LC_ALL": "C.UTF-8"}, jsonl.line(request), seconds, watch)
@@ -292,52 +329,6 @@ def _sweep(mark: str) -> None:
                     os.kill(int(name), 9)
             except OSError:
                 continue  # it ended meanwhile, or is somebody else's
-
-
-# -- the web ----------------------------------------------------------------------------------------------------------
-
-# Where Brave's key is in keys.json.
-BRAVE = "brave"
-# So long a silence of the worker is one: it reads several pages before it says a word.
-_OPTIONS = {"idle_s": 90, "retries": 0}
-_NO_ENGINE = "no search engine is set: its address in oasis.web.searxng, or Brave's key by `oasis key brave`"
-
-
-class Net:
-    """Reaches the web by a worker; `key()` gives Brave's key, "" for none."""
-
-    def __init__(self, ask: Ask, sections: Callable[[], list[Section]], key: Callable[[], str]) -> None:
-        self._ask = ask
-        self._sections = sections
-        self.key = key
-
-    def fault(self, name: str) -> str:
-        """Return why a tool cannot be used, "" when it can."""
-        return _NO_ENGINE if name == "web_search" and not web(self._sections())[1] and not self.key() else ""
-
-    def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
-        """Fetch a page, or search the web.
-
-        Raises: ToolError when no engine is set, ProviderError with what was wrong.
-        """
-        reach, searxng = web(self._sections())
-        request: dict[str, object] = {"profile": "compatible", "options": dict(_OPTIONS)}
-        request.update(open=reach, closed=closed(operator.facts))
-        if name == "http_fetch":
-            request.update(op="fetch", url=arguments["url"])
-        elif searxng:
-            # The owner set where it is: it may be in the home network.
-            scheme, _, rest = searxng.partition("://")
-            place = rest.partition("/")[0].partition("?")[0]
-            has_port = ":" in place.rpartition("]")[2]
-            place = place if has_port else "%s:%d" % (place, 443 if scheme == "https" else 80)
-            request.update(op="search", engine="searxng", base_url=searxng, query=arguments["query"])
-            request["open"] = [*reach, place]
-        elif self.key():
-            request.update(op="search", engine="brave", key=self.key(), query=arguments["query"])
-        else:
-            raise ToolError(_NO_ENGINE)
-        return dict(self._ask(request, watch.is_cancelled))
 
 
 def closed(facts: Facts) -> list[str]:

@@ -17,7 +17,7 @@ _PERMIT = {"server": "seed", "enable": "1", "approval": "allow"}
 class Bench:
     """`call(name, …)` gives (result, is_error, taint). Made by root it works as nobody, elsewhere as who we are."""
 
-    def __init__(self, commands=(), net=None, more="", on=NAMES):
+    def __init__(self, commands=(), more="", on=NAMES, ask=None, key=""):
         self.user = "nobody" if os.geteuid() == 0 else ""
         # Below /tmp itself: the folders of pytest are closed for others.
         self.root = Root(tempfile.mkdtemp(prefix="oasis-seed-"))
@@ -31,7 +31,7 @@ class Bench:
             for name in on
         )
         self.store = Store("\n".join(lines) + permits)
-        self.seed = Seed(self.root, self.store.sections, self.user, net)
+        self.seed = Seed(self.root, self.store.sections, self.user, ask, lambda: key)
         self.registry = registry(self.seed, store=self.store)
         self.hands = Hands()
 

@@ -7,7 +7,7 @@ import pytest
 
 from oasis.errors import ProviderError
 from oasis.tools.router import Facts
-from oasis.tools.seed import Net, closed
+from oasis.tools.seed import closed
 from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 from tests.tools.seed_bench import Bench
@@ -49,8 +49,7 @@ def made():
 
     def make(more="", key="", answer=None):
         asked = Asked(answer)
-        bench = Bench(more=more)
-        bench.seed._net = Net(asked, bench.store.sections, lambda: key)
+        bench = Bench(more=more, ask=asked, key=key)
         bench.hands.facts = facts()
         bench.asked = asked.requests
         benches.append(bench)

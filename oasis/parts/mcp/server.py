@@ -75,7 +75,8 @@ class Request:
         version = self.meta.get(_META + "protocolVersion")
         self.is_modern = isinstance(version, str)
         if self.is_modern and version != MODERN:
-            raise Refused(UNSUPPORTED, "Unsupported protocol version", _supported(version))
+            known = {"supported": [MODERN, *HANDSHAKE], "requested": clean.line(version)[:100]}
+            raise Refused(UNSUPPORTED, "Unsupported protocol version", known)
         capabilities = self.meta.get(_META + "clientCapabilities") if self.is_modern else session.capabilities
         self.can_elicit = isinstance(capabilities, dict) and isinstance(capabilities.get("elicitation"), dict)
 
@@ -163,10 +164,6 @@ def _checked(message: Message) -> tuple[str, Message]:
     return method, params
 
 
-def _supported(version: object) -> Message:
-    return {"supported": [MODERN, *HANDSHAKE], "requested": clean.line(version)[:100]}
-
-
 def _final(request: Request, value: Message, is_kept: bool) -> Message:
     """Return a result as the version of its request wants it."""
     if not request.is_modern:
@@ -176,58 +173,6 @@ def _final(request: Request, value: Message, is_kept: bool) -> Message:
         told.update(ttlMs=0, cacheScope="private")
     told["_meta"] = {_META + "serverInfo": {"name": "oasis", "version": VERSION}}
     return told
-
-
-def _tools(bridge: Bridge, request: Request) -> Message:
-    found = bridge.tools()
-    start = _cursor(request, len(found))
-    page: Message = {"tools": found[start : start + PAGE]}
-    return {**page, "nextCursor": str(start + PAGE)} if start + PAGE < len(found) else page
-
-
-def _cursor(request: Request, most: int) -> int:
-    given = request.params.get("cursor")
-    if given is None:
-        return 0
-    is_number = isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 10
-    if not is_number or not 0 < int(given) < most:
-        raise Refused(_BAD_PARAMS, "there is no such cursor")
-    return int(given)
-
-
-def _call(bridge: Bridge, request: Request) -> Message:
-    name, arguments = request.params.get("name"), request.params.get("arguments", {})
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise Refused(_BAD_PARAMS, "name must be a text, arguments an object")
-    if not bridge.has(name):
-        raise Refused(_BAD_PARAMS, "Unknown tool: " + clean.line(name)[:100])
-    return bridge.use(name, arguments, request)
-
-
-def _resources(bridge: Bridge, request: Request) -> Message:
-    return {"resources": bridge.resources()}
-
-
-def _templates(bridge: Bridge, request: Request) -> Message:
-    return {"resourceTemplates": bridge.templates()}
-
-
-def _read(bridge: Bridge, request: Request) -> Message:
-    uri = request.params.get("uri")
-    text = bridge.read(uri, request) if isinstance(uri, str) else None
-    if text is None:
-        code = _BAD_PARAMS if request.is_modern else NO_RESOURCE
-        raise Refused(code, "Resource not found", {"uri": clean.line(uri)[:200]})
-    return {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]}
-
-
-_METHODS = {
-    "tools/list": _tools,
-    "tools/call": _call,
-    "resources/list": _resources,
-    "resources/templates/list": _templates,
-    "resources/read": _read,
-}
 
 
 POLL_MS = 2000
@@ -289,20 +234,31 @@ class Bridge:
                 self._shared = self._connect(self._name)
             return self._shared(method, params)
 
-    def tools(self) -> list[Message]:
-        """Return the tools that are on, as MCP describes them."""
-        found = self._call("tool.specs", {})["tools"]
-        return [*[_described(spec) for spec in found], _FOLLOW_TOOL]
+    def tools(self, request: Request) -> Message:
+        """Return a page of the tools that are on, as MCP describes them."""
+        found = [_described(spec) for spec in self._call("tool.specs", {})["tools"]] + [_FOLLOW_TOOL]
+        given, start = request.params.get("cursor"), 0
+        if given is not None:
+            is_number = isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 10
+            start = int(given) if is_number else 0
+            if not 0 < start < len(found):
+                raise Refused(_BAD_PARAMS, "there is no such cursor")
+        page: Message = {"tools": found[start : start + PAGE]}
+        return {**page, "nextCursor": str(start + PAGE)} if start + PAGE < len(found) else page
 
-    def has(self, name: str) -> bool:
-        return name == FOLLOW or any(spec["name"] == name for spec in self._call("tool.specs", {})["tools"])
-
-    def use(self, name: str, arguments: Message, request: Request) -> Message:
+    def use(self, request: Request) -> Message:
         """Call a tool and return its result, or how to ask for it later."""
-        answers = request.params.get("inputResponses")
-        earlier = request.params.get("requestState")
-        if isinstance(earlier, str) and isinstance(answers, dict):
-            return self._go_on(earlier, answers, request)
+        name, arguments = request.params.get("name"), request.params.get("arguments", {})
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            raise Refused(_BAD_PARAMS, "name must be a text, arguments an object")
+        if name != FOLLOW and all(spec["name"] != name for spec in self._call("tool.specs", {})["tools"]):
+            raise Refused(_BAD_PARAMS, "Unknown tool: " + clean.line(name)[:100])
+        answers, run = request.params.get("inputResponses"), request.params.get("requestState")
+        if isinstance(run, str) and isinstance(answers, dict):
+            answer = answers.get("wait")
+            if isinstance(answer, dict) and answer.get("action") != "accept":
+                self._withdraw(run)
+            return self._follow(run, request, may_ask=False)
         if name == FOLLOW:
             return self._follow(str(arguments.get("run", "")), request)
         return self._follow(self._begin(name, arguments), request)
@@ -314,12 +270,6 @@ class Bridge:
             if len(self._runs) > RUNS:
                 del self._runs[next(iter(self._runs))]
         return run
-
-    def _go_on(self, run: str, answers: Message, request: Request) -> Message:
-        answer = answers.get("wait")
-        if isinstance(answer, dict) and answer.get("action") != "accept":
-            self._withdraw(run)
-        return self._follow(run, request, may_ask=False)
 
     def _withdraw(self, run: str) -> None:
         if run in self._runs:
@@ -343,27 +293,37 @@ class Bridge:
             return _told({"status": "waiting_for_owner", **watching.waiting, "run": run, "ask_later_with": FOLLOW})
         return watching.result()
 
-    def resources(self) -> list[Message]:
+    def resources(self, request: Request) -> Message:
         """Return the resources of the router: fixed ones, and its configuration by package."""
         found = [_resource(uri, *entry[:2]) for uri, entry in RESOURCES.items()]
         for name in self._call("config.list", {})["packages"]:
             found.append(_resource(CONFIG + name, name, "UCI configuration of the package %s" % name))
-        return found
+        return {"resources": found}
 
-    def templates(self) -> list[Message]:
-        told = {"name": "configuration", "description": "UCI configuration of a package; secrets are placeholders"}
-        return [{"uriTemplate": CONFIG + "{package}", "mimeType": "application/json", **told}]
+    def templates(self, request: Request) -> Message:
+        """Return how the resources are called that a client may ask for without having seen them."""
+        about = {"name": "configuration", "description": "UCI configuration of a package; secrets are placeholders"}
+        return {"resourceTemplates": [{"uriTemplate": CONFIG + "{package}", "mimeType": "application/json", **about}]}
 
-    def read(self, uri: str, request: Request) -> str | None:
-        """Return a resource as JSON text, None when there is none of that name."""
-        if uri in RESOURCES:
-            tool, arguments = RESOURCES[uri][2:]
-        elif uri.startswith(CONFIG) and "/" not in uri[len(CONFIG) :]:
-            tool, arguments = "read_config", {"package": uri[len(CONFIG) :]}
-        else:
-            return None
-        found = self._follow(self._begin(tool, arguments), request, may_ask=False)
-        return None if found.get("isError") else str(found["content"][0]["text"])
+    def read(self, request: Request) -> Message:
+        """Return a resource as JSON text."""
+        uri, found = request.params.get("uri"), None
+        if isinstance(uri, str) and uri in RESOURCES:
+            found = self._follow(self._begin(*RESOURCES[uri][2:]), request, may_ask=False)
+        elif isinstance(uri, str) and uri.startswith(CONFIG) and "/" not in uri[len(CONFIG) :]:
+            run = self._begin("read_config", {"package": uri[len(CONFIG) :]})
+            found = self._follow(run, request, may_ask=False)
+        if found is None or found.get("isError"):
+            code = _BAD_PARAMS if request.is_modern else NO_RESOURCE
+            raise Refused(code, "Resource not found", {"uri": clean.line(uri)[:200]})
+        text = str(found["content"][0]["text"])
+        return {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]}
+
+
+_METHODS = {
+    "tools/list": Bridge.tools, "tools/call": Bridge.use, "resources/list": Bridge.resources,
+    "resources/templates/list": Bridge.templates, "resources/read": Bridge.read,
+}  # fmt: skip
 
 
 class _Watching:
@@ -398,16 +358,11 @@ class _Watching:
                 answer = self._ask()
                 if answer:
                     return answer
-            is_heard = self._request.progress(self._next(), self._words())
+            self._count += 1
+            words = "waits for the owner: " + self.waiting["summary"] if self.waiting else "at work"
+            is_heard = self._request.progress(self._count, words)
             if self._now_s() - began > (PATIENT_S if is_heard else WAIT_S):
                 return "waiting"
-
-    def _next(self) -> int:
-        self._count += 1
-        return self._count
-
-    def _words(self) -> str:
-        return "waits for the owner: " + self.waiting["summary"] if self.waiting else "at work"
 
     def _take(self, event: Message) -> None:
         kind = event["type"]
@@ -480,6 +435,3 @@ def parsed(line: bytes | str) -> Message | list[Message]:
     if not isinstance(value, dict):
         raise SchemaError("a message must be an object")
     return value
-
-
-__all__ = ["Bridge", "OasisError", "joined", "parsed"]

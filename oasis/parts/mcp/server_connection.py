@@ -25,6 +25,7 @@ from oasis import VERSION
 from oasis.core import clean, jsonl
 from oasis.errors import PeerError, SchemaError, ToolError
 from oasis.system.child import SERVER, Child
+from oasis.tools.router import dicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,32 +143,24 @@ class Stdio:
         return {"jsonrpc": "2.0", "id": number, "error": error}
 
     def _given_up(self, number: object, is_stopped: bool, seconds: float) -> ToolError:
-        why = "stopped by the owner" if is_stopped else "no answer in time"
-        self.tell(
-            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number, "reason": why}}
-        )
+        params = {"requestId": number, "reason": "stopped by the owner" if is_stopped else "no answer in time"}
+        self.tell({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
         if is_stopped:
             return ToolError("the call was stopped by the owner", "look whether it had an effect")
         return ToolError("the MCP server %s did not answer within %g s" % (self._name, seconds), "try again later")
 
     def tell(self, message: Message) -> None:
-        """Send a message; whoever waits for an answer notices a server that has ended."""
+        """Send a message, and wait for a server that is slow; one that is ended meanwhile is waited for no longer."""
+        data = jsonl.line(message)
         with self._writing:
-            try:
-                self._write(jsonl.line(message))
-            except OSError:
-                self._end("it reads no more")
-
-    def _write(self, data: bytes) -> None:
-        """Write, and wait for a server that is slow; one that is ended meanwhile is waited for no longer."""
-        until_s = time.monotonic() + WRITE_S
-        while data and not self._ended:
-            try:
-                data = data[os.write(self._child.stdin, data[:_PIECE]) :]
-            except BlockingIOError:
-                if time.monotonic() > until_s:
-                    raise
-                time.sleep(_PAUSE_S)
+            until_s = time.monotonic() + WRITE_S
+            while data and not self._ended:
+                try:
+                    data = data[os.write(self._child.stdin, data[:_PIECE]) :]
+                except OSError as error:
+                    if not isinstance(error, BlockingIOError) or time.monotonic() > until_s:
+                        self._end("it reads no more")
+                    time.sleep(_PAUSE_S)
 
     def close(self) -> None:
         """End the server and everything in its group."""
@@ -185,24 +178,20 @@ class Stdio:
         self._child.close()
 
     def _read(self, number: int) -> None:
+        rest = b""
         try:
-            self._read_lines(number)
+            while not self._ended:
+                piece = _piece(number)
+                if not piece:
+                    self._end("it ended")
+                *lines, rest = (rest + piece).split(b"\n")
+                if len(rest) > LINE_BYTES:
+                    self._stop_it("it wrote a line of more than %d bytes" % LINE_BYTES)
+                else:
+                    for line in lines:
+                        self._take(line)
         finally:
             self._end("nobody reads what it says")  # a fault of ours; whoever waits gets an error
-
-    def _read_lines(self, number: int) -> None:
-        rest = b""
-        while not self._ended:
-            piece = _piece(number)
-            if not piece:
-                self._end("it ended")
-                return
-            *lines, rest = (rest + piece).split(b"\n")
-            if len(rest) > LINE_BYTES:
-                self._stop_it("it wrote a line of more than %d bytes" % LINE_BYTES)
-                return
-            for line in lines:
-                self._take(line)
 
     def _take(self, line: bytes) -> None:
         line = line.removeprefix(_BOM).strip()
@@ -220,19 +209,20 @@ class Stdio:
             if self._noise > NOISE:
                 self._stop_it("it writes what is no message")
         elif "method" not in message:
-            self._answer(message)
+            number = message.get("id")
+            with self._changed:
+                # A response to nothing that was asked is dropped: late, or a lie.
+                if isinstance(number, int) and not isinstance(number, bool) and number in self._waiting:
+                    self._answers[number] = message
+                    self._changed.notify_all()
         elif "id" in message:
             self._refuse(message)
         else:
-            self._hear(message)
-
-    def _answer(self, message: Message) -> None:
-        number = message.get("id")
-        with self._changed:
-            # A response to nothing that was asked is dropped: late, or a lie.
-            if isinstance(number, int) and not isinstance(number, bool) and number in self._waiting:
-                self._answers[number] = message
-                self._changed.notify_all()
+            with self._changed:
+                self._doubted.clear()  # it is at work, and knows how to tell
+                listeners = list(self._waiting.values())
+            for listener in listeners:
+                listener(message)
 
     def _doubt(self, line: bytes, why: str, is_message: bool) -> None:
         """Fail the call that a line names which nobody can read; else let all calls wait for a moment longer only.
@@ -271,18 +261,8 @@ class Stdio:
         with self._changed:
             self._replies -= 1
 
-    def _hear(self, message: Message) -> None:
-        with self._changed:
-            self._doubted.clear()  # it is at work, and knows how to tell
-            listeners = list(self._waiting.values())
-        for listener in listeners:
-            listener(message)
-
     def _keep_words(self, number: int) -> None:
-        while True:
-            piece = _piece(number)
-            if not piece:
-                return
+        while piece := _piece(number):
             self._words = (self._words + piece)[-WORDS_BYTES:]
 
     def _stop_it(self, why: str) -> None:
@@ -368,9 +348,9 @@ class Http:
     def _send(
         self, message: Message, seconds: float, heard: Callable[[Message], None], is_cancelled: IsCancelled
     ) -> None:
-        told = {"profile": "compatible", "base_url": self._url, "key": self._key, "message": message}
-        told.update(session=self._session, version=self.version)
-        told["options"] = {"idle_s": seconds, "total_s": seconds, "retries": 0}
+        request = {"profile": "compatible", "base_url": self._url, "key": self._key, "message": message}
+        request.update(session=self._session, version=self.version)
+        request["options"] = {"idle_s": seconds, "total_s": seconds, "retries": 0}
         ending: Message = {}
 
         def on_event(event: Message) -> None:
@@ -379,10 +359,7 @@ class Http:
             elif event["type"] in ("mcp", "error"):
                 ending.update(event)
 
-        self._post(told, on_event, is_cancelled)
-        self._check(ending)
-
-    def _check(self, ending: Message) -> None:
+        self._post(request, on_event, is_cancelled)
         if ending.get("type") == "error":
             error = ending["error"]
             raise ToolError("the MCP server %s: %s" % (self._name, error["message"]), str(error["hint"]))
@@ -487,8 +464,7 @@ class Peer:
         taken, cursor = 0, None
         for _ in range(PAGES):
             reply = self._ask(what + "/list", {} if cursor is None else {"cursor": cursor}, seconds)
-            items = reply.get(what)
-            found += [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+            found += dicts(reply.get(what))
             cursor = reply.get("nextCursor")
             taken += len(jsonl.line(reply))
             if not isinstance(cursor, str) or len(found) >= ITEMS or taken > LISTED_BYTES:
@@ -540,9 +516,7 @@ class Peer:
             if on_message is not None:
                 on_message(message)
 
-        return self._result(self._line.ask(message, seconds, heard, is_cancelled))
-
-    def _result(self, response: Message) -> Message:
+        response = self._line.ask(message, seconds, heard, is_cancelled)
         error = response.get("error")
         if isinstance(error, dict):
             words = clean.line(error.get("message"))[:1000] or "no reason given"

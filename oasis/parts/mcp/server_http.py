@@ -21,7 +21,6 @@ import threading
 from oasis.cli.commands import OK
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError
-from oasis.parts.mcp import server
 from oasis.parts.mcp import server as mcp
 from oasis.parts.mcp.server import parsed
 
@@ -42,6 +41,7 @@ _HEADER_MISMATCH = -32020
 # Of a request of the newer kind: what its headers repeat, so that what stands in front need not read the body.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _STATUS = {-32601: 404, -32602: 400, -32600: 400, -32700: 400, _HEADER_MISMATCH: 400, mcp.UNSUPPORTED: 400}
+# A person may take long; who has gone does not answer at all.
 ASK_S = 600.0
 PING_S = 15.0
 
@@ -113,12 +113,12 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Exchange:
-    """One request, and what is said about it before its answer."""
+    """One request of a client's, and what is said about it before its answer; `send` takes that."""
 
-    def __init__(self) -> None:
-        self.said: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        self._send = send
         self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
-        self.asked = ""
+        self._asked = ""  # the id of our question to the client
         self._is_cancelled = False
 
     def cancel(self) -> None:
@@ -129,19 +129,43 @@ class Exchange:
         return self._is_cancelled
 
     def notify(self, method: str, params: Message) -> None:
-        self.said.put({"jsonrpc": "2.0", "method": method, "params": params})
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def ask(self, method: str, params: Message) -> Message | None:
-        self.asked = "oasis-" + secrets.token_hex(8)
-        self.said.put({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params})
+        self._answers, self._asked = queue.SimpleQueue(), "oasis-" + secrets.token_hex(8)
+        if self._is_cancelled:
+            return None
+        self._send({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
         try:
             return self._answers.get(timeout=ASK_S)
         except queue.Empty:
             return None
 
-    def answer(self, message: Message) -> None:
-        result = message.get("result")
-        self._answers.put(result if isinstance(result, dict) else None)
+    def hear(self, message: Message) -> None:
+        """Take the client's answer to our question; an answer to anything else is not for us."""
+        if self._asked and message.get("id") == self._asked:
+            result, self._asked = message.get("result"), ""
+            self._answers.put(result if isinstance(result, dict) else None)
+
+
+def handed_on(message: Message, running: dict[object, Exchange]) -> bool:
+    """Hand on what is for requests that run, an answer of the client's or a cancellation; False for other messages."""
+    params = message.get("params")
+    if "method" not in message and "id" in message:
+        for exchange in list(running.values()):
+            exchange.hear(message)
+        return True
+    if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
+        cancelled = running.get(named(params.get("requestId")))
+        if cancelled is not None:
+            cancelled.cancel()
+        return True
+    return False
+
+
+def named(number: object) -> str | int | None:
+    """Return the id of a request, None for what cannot be one."""
+    return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -214,24 +238,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return None
 
     def _modern(self, message: Message, version: str) -> None:
-        wrong = self._mismatch(message, version)
+        method = str(message.get("method"))
+        wanted = {"MCP-Protocol-Version": version, "Mcp-Method": method}
+        if method in _NAMED:
+            wanted["Mcp-Name"] = str(message["params"].get(_NAMED[method]))
+        wrong = [header for header, value in wanted.items() if self.headers.get(header) != value]
         if wrong:
-            error = {"code": _HEADER_MISMATCH, "message": wrong}
+            text = "Bad Request: the header %s does not agree with the body" % wrong[0]
+            error = {"code": _HEADER_MISMATCH, "message": text}
             self._answer({"jsonrpc": "2.0", "id": message.get("id"), "error": error})
         elif "id" not in message:
             self._send(202, b"")
         else:
             self._work(self.server.shared(message["params"]["_meta"].get(_CLIENT)), message, {})
-
-    def _mismatch(self, message: Message, version: str) -> str:
-        told = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.get("method"))}
-        named = _NAMED.get(str(message.get("method")))
-        if named:
-            told["Mcp-Name"] = str(message["params"].get(named))
-        for header, value in told.items():
-            if self.headers.get(header) != value:
-                return "Bad Request: the header %s does not agree with the body" % header
-        return ""
 
     def _older(self, message: Message) -> None:
         if message.get("method") == "initialize":
@@ -248,29 +267,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if version is not None and version not in mcp.HANDSHAKE:
             self._refuse(400, "the protocol version is not supported")
             return
-        self._within(message, *found)
-
-    def _within(self, message: Message, session: mcp.Session, running: dict[object, Exchange]) -> None:
-        params = message.get("params")
-        if "method" not in message:
-            for exchange in list(running.values()):
-                if exchange.asked == message.get("id"):
-                    exchange.answer(message)
-        elif message["method"] == "notifications/cancelled" and isinstance(params, dict):
-            found = running.get(named(params.get("requestId")))
-            if found is not None:
-                found.cancel()
-        elif "id" in message:
-            self._work(session, message, running)
-            return
-        self._send(202, b"")
+        if handed_on(message, found[1]) or "method" not in message or "id" not in message:
+            self._send(202, b"")
+        else:
+            self._work(found[0], message, found[1])
 
     def _work(
         self, session: mcp.Session, message: Message, running: dict[object, Exchange],
         headers: dict[str, str] | None = None,
     ) -> None:  # fmt: skip
         """Answer a request: by JSON, or by events once something was said before the answer."""
-        exchange = Exchange()
+        said: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        exchange = Exchange(said.put)
         number = named(message.get("id"))
         running[number] = exchange
         answers: list[Message] = []
@@ -280,45 +288,38 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 answer = session.handle(message, exchange)
                 answers.extend([answer] if answer else [])
             finally:
-                exchange.said.put(None)
+                said.put(None)
 
         threading.Thread(target=work, daemon=True).start()
         try:
-            first = exchange.said.get()
+            first = said.get()
             if first is None:
                 self._answer(answers[0] if answers else {}, headers)
-            else:
-                self._stream(first, exchange, answers)
+                return
+            try:
+                self._stream(first, said, answers)
+            except OSError:
+                exchange.cancel()  # the client has gone, and with it who would read the answer
         finally:
             running.pop(number, None)
 
-    def _stream(self, first: Message, exchange: Exchange, answers: list[Message]) -> None:
+    def _stream(self, first: Message, said: queue.SimpleQueue[Message | None], answers: list[Message]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-store")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        try:
-            said: Message | None = first
-            while said is not None:
-                self._event(said)
-                said = self._next(exchange)
-            for answer in answers:
-                self._event(answer)
-        except OSError:
-            exchange.cancel()  # the client has gone, and with it who would read the answer
-
-    def _next(self, exchange: Exchange) -> Message | None:
-        while True:
+        data = _event(first)
+        while data:
+            self.wfile.write(data)
+            self.wfile.flush()
             try:
-                return exchange.said.get(timeout=PING_S)
+                message = said.get(timeout=PING_S)
+                data = _event(message) if message is not None else b""
             except queue.Empty:
-                self.wfile.write(b": still here\n\n")
-                self.wfile.flush()
-
-    def _event(self, message: Message) -> None:
-        self.wfile.write(b"event: message\ndata: " + jsonl.line(message) + b"\n")
+                data = b": still here\n\n"
+        self.wfile.write(b"".join(map(_event, answers)))
         self.wfile.flush()
 
     def _answer(self, message: Message, headers: dict[str, str] | None = None) -> None:
@@ -343,37 +344,35 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing: standard error is the owner's terminal."""
 
 
+def _event(message: Message) -> bytes:
+    return b"event: message\ndata: " + jsonl.line(message) + b"\n"
+
+
 # As many calls as the daemon takes of clients (runs.py); beyond, reading waits.
 AT_ONCE = 6
-# A person may take long; who has gone does not answer at all.
-ANSWER_S = 600.0
 _LONG = ("tools/call", "resources/read", "subscriptions/listen")
 
 
 class Stdio:
     """One client at two streams."""
 
-    def __init__(self, session: server.Session, source: BinaryIO, sink: BinaryIO) -> None:
+    def __init__(self, session: mcp.Session, source: BinaryIO, sink: BinaryIO) -> None:
         self._session = session
         self._source = source
         self._sink = sink
         self._writing = threading.Lock()
         self._places = threading.Semaphore(AT_ONCE)
         self._lock = threading.Lock()
-        self._running: dict[object, _Exchange] = {}
-        self._asked: dict[object, _Exchange] = {}
-        self._count = 0
+        self._running: dict[object, Exchange] = {}
         self._threads: list[threading.Thread] = []
 
     def serve(self) -> None:
         """Serve until the input ends; what is still being answered is given up."""
-        while True:
-            line = self._source.readline(jsonl.LINE_BYTES + 1)
-            if not line:
-                break
+        while line := self._source.readline(jsonl.LINE_BYTES + 1):
             if not line.endswith(b"\n") and len(line) > jsonl.LINE_BYTES:
-                self._skip_line()
-                self.send(server.not_json("the line is longer than %d bytes" % jsonl.LINE_BYTES))
+                while line and not line.endswith(b"\n"):
+                    line = self._source.readline(jsonl.LINE_BYTES)
+                self._send(mcp.not_json("the line is longer than %d bytes" % jsonl.LINE_BYTES))
             elif line.strip():
                 self._take(line)
         for exchange in list(self._running.values()):
@@ -381,33 +380,20 @@ class Stdio:
         for thread in self._threads:
             thread.join(3)
 
-    def _skip_line(self) -> None:
-        while True:
-            rest = self._source.readline(jsonl.LINE_BYTES)
-            if not rest or rest.endswith(b"\n"):
-                return
-
     def _take(self, line: bytes) -> None:
         try:
             found = parsed(line)
         except SchemaError as error:
-            self.send(server.not_json(error.message))
+            self._send(mcp.not_json(error.message))
             return
         for message in found if isinstance(found, list) else [found]:
             self._one(message)
 
     def _one(self, message: Message) -> None:
-        if "method" not in message and "id" in message:
-            self._answered(message)
-            return
-        params = message.get("params")
-        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-            exchange = self._running.get(named(params.get("requestId")))
-            if exchange is not None:
-                exchange.cancel()
+        if handed_on(message, self._running):
             return
         number = named(message.get("id"))
-        exchange = _Exchange(self, number)
+        exchange = Exchange(self._send)
         if message.get("method") not in _LONG or number is None:
             self._reply(message, exchange)
             return
@@ -418,7 +404,7 @@ class Stdio:
         self._threads = [one for one in self._threads if one.is_alive()] + [thread]
         thread.start()
 
-    def _long(self, message: Message, exchange: _Exchange) -> None:
+    def _long(self, message: Message, exchange: Exchange) -> None:
         try:
             self._reply(message, exchange)
         finally:
@@ -426,12 +412,12 @@ class Stdio:
                 self._running.pop(message["id"], None)
             self._places.release()
 
-    def _reply(self, message: Message, exchange: _Exchange) -> None:
+    def _reply(self, message: Message, exchange: Exchange) -> None:
         answer = self._session.handle(message, exchange)
         if answer is not None and not exchange.is_cancelled():  # nobody reads what was called off
-            self.send(answer)
+            self._send(answer)
 
-    def send(self, message: Message) -> None:
+    def _send(self, message: Message) -> None:
         """Write a message; a client that has gone is no fault of ours."""
         with self._writing:
             try:
@@ -439,52 +425,3 @@ class Stdio:
                 self._sink.flush()
             except (BrokenPipeError, ValueError):
                 pass  # its end of the input follows
-
-    def ask(self, method: str, params: Message, exchange: _Exchange) -> None:
-        """Send a request of ours; its answer wakes the exchange."""
-        with self._lock:
-            self._count += 1
-            number = "oasis-%d" % self._count
-            self._asked[number] = exchange
-        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-
-    def _answered(self, message: Message) -> None:
-        with self._lock:
-            exchange = self._asked.pop(named(message["id"]), None)
-        if exchange is not None:
-            result = message.get("result")
-            exchange.answer = result if isinstance(result, dict) else None
-            exchange.news.set()
-
-
-def named(number: object) -> str | int | None:
-    """Return the id of a request, None for what cannot be one."""
-    return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
-
-
-class _Exchange:
-    """One request of the client's, as the session talks back about it."""
-
-    def __init__(self, stdio: Stdio, number: object) -> None:
-        self._stdio = stdio
-        self._number = number
-        self._is_cancelled = False
-        self.news = threading.Event()
-        self.answer: Message | None = None
-
-    def cancel(self) -> None:
-        self._is_cancelled = True
-        self.news.set()
-
-    def is_cancelled(self) -> bool:
-        return self._is_cancelled
-
-    def notify(self, method: str, params: Message) -> None:
-        self._stdio.send({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def ask(self, method: str, params: Message) -> Message | None:
-        self.news.clear()
-        self.answer = None
-        self._stdio.ask(method, params, self)
-        self.news.wait(ANSWER_S)
-        return self.answer

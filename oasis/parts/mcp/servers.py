@@ -22,6 +22,7 @@ from oasis.config.settings import is_at_home, write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError, StoreError, ToolError, UsageError
 from oasis.parts.mcp.server_connection import ITEMS, USER, ForgottenError, Http, Peer, Stdio, whose
+from oasis.tools.router import dicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Server:
         Raises: ToolError with the server's words, or ours.
         """
         own = name.partition(SEPARATOR)[2]  # once, at the first: a tool's own name may hold the separator
-        return dict(self._remembered(lambda: self._called(own, arguments, watch)))
+        return self._remembered(lambda: self._called(own, arguments, watch))
 
     def _remembered(self, work: Callable[[], T]) -> T:
         """Do what needs the line, and once more when the server has forgotten its session."""
@@ -88,23 +89,26 @@ class Server:
 
     def _called(self, name: str, arguments: Arguments, watch: Watch) -> Message:
         peer = self._opened()
-        method, params, read = _request(name, arguments, self._own(name))
-        if read is None:
-            return {"items": [_plain(one) for one in peer.listed(str(params["what"]), watch.left_s(TIMEOUT_S))]}
+        tools = self._keep.read(self.settings["name"]).get("tools", [])
+        extra = "" if any(tool.get("name") == name for tool in tools) else name  # see EXTRAS
+        if extra in ("resources", "prompts"):
+            keys = ("uri", "name", "description", "mimeType", "arguments")
+            items = peer.listed(extra, watch.left_s(TIMEOUT_S))
+            return {"items": [{key: one[key] for key in keys if key in one} for one in items]}
+        params: Message = {"name": name, "arguments": arguments}
+        method, read = "tools/call", _content
+        if extra == "read":
+            method, params, read = "resources/read", {"uri": arguments["uri"]}, _contents
+        elif extra == "prompt":
+            method, read = "prompts/get", _prompt
+            params = {"name": arguments["name"], "arguments": arguments.get("arguments", {})}
         result = read(peer.request(method, params, watch.left_s(MOST_S), watch.progress, watch.is_cancelled))
         if peer.is_changed:
-            self._try_refresh()
-        return dict(result)
-
-    def _try_refresh(self) -> None:
-        """Ask for the new list; that it cannot be had does not undo the call that was made."""
-        try:
-            self.refresh()
-        except OasisError as error:
-            self.fault = error.message
-
-    def _own(self, name: str) -> bool:
-        return any(tool.get("name") == name for tool in self._keep.read(self.settings["name"]).get("tools", []))
+            try:
+                self.refresh()
+            except OasisError as error:  # that the new list cannot be had does not undo the call that was made
+                self.fault = error.message
+        return result
 
     def refresh(self) -> list[str]:
         """Ask the server what it has, keep that, and return the names of its tools.
@@ -118,10 +122,7 @@ class Server:
 
     def _asked(self) -> Kept:
         peer = self._opened()
-        return {
-            "tools": peer.listed("tools"),
-            "has": [one for one in ("resources", "prompts") if peer.has(one)],
-        }
+        return {"tools": peer.listed("tools"), "has": [one for one in ("resources", "prompts") if peer.has(one)]}
 
     def _opened(self) -> Peer:
         with self._lock:
@@ -223,32 +224,13 @@ def _is_address(url: str) -> bool:
     return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
 
 
-def _request(
-    name: str, arguments: Arguments, is_tool: bool
-) -> tuple[str, Message, Callable[[Message], Message] | None]:
-    """Return method, params, and what reads the result; None where there is a list to be gone through."""
-    if not is_tool and name in ("resources", "prompts"):
-        return "", {"what": name}, None
-    if not is_tool and name == "read":
-        return "resources/read", {"uri": arguments["uri"]}, _contents
-    if not is_tool and name == "prompt":
-        return (
-            "prompts/get",
-            {"name": arguments["name"], "arguments": arguments.get("arguments", {})},
-            _prompt,
-        )
-    return "tools/call", {"name": name, "arguments": arguments}, _told
-
-
-def _told(result: Message) -> Message:
+def _content(result: Message) -> Message:
     """Return the result of a call as a tool tells it: its texts, and what else there was.
 
     Shape: {"text", "structured"?, "links"?: [uri], "left_out"?: [kinds of content], "is_error"?: True}
     """
-    content = result.get("content")
-    blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
     texts, links, left_out = [], [], []
-    for block in blocks:
+    for block in dicts(result.get("content")):
         kind, resource = block.get("type"), block.get("resource")
         if kind == "text":
             texts.append(str(block.get("text", "")))
@@ -273,8 +255,7 @@ def _told(result: Message) -> Message:
 
 def _contents(result: Message) -> Message:
     """Return what was read of a resource."""
-    items = result.get("contents")
-    found = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    found = dicts(result.get("contents"))
     texts = [str(one["text"]) for one in found if isinstance(one.get("text"), str)]
     left = [clean.line(one.get("mimeType"))[:80] for one in found if "text" not in one]
     return {"text": "\n".join(texts), "left_out": left} if left else {"text": "\n".join(texts)}
@@ -282,18 +263,8 @@ def _contents(result: Message) -> Message:
 
 def _prompt(result: Message) -> Message:
     """Return the texts of a prompt."""
-    items = result.get("messages")
-    texts = []
-    for one in items if isinstance(items, list) else []:
-        content = one.get("content") if isinstance(one, dict) else None
-        if isinstance(content, dict) and isinstance(content.get("text"), str):
-            texts.append(content["text"])
-    return {"text": "\n\n".join(texts)}
-
-
-def _plain(item: Message) -> Message:
-    keys = ("uri", "name", "description", "mimeType", "arguments")
-    return {key: item[key] for key in keys if key in item}
+    contents = [one.get("content") for one in dicts(result.get("messages"))]
+    return {"text": "\n\n".join(str(one["text"]) for one in dicts(contents) if isinstance(one.get("text"), str))}
 
 
 class Servers:
@@ -339,21 +310,17 @@ class Servers:
     def listed(self, is_owner: bool = True) -> list[ServerRow]:
         """Return every server as the owner sees it; others see no arguments and no path, which may hold a token."""
         running = {server.settings["name"]: server for server in self.sources()}
-        found = [self._shown(entry, running.get(entry["name"])) for entry in read(self._sections())]
+        found: list[ServerRow] = []
+        for entry in read(self._sections()):
+            server = running.get(entry["name"])
+            row: ServerRow = {
+                "name": entry["name"], "enabled": entry["enabled"],
+                "where": entry["url"] or " ".join(entry["command"]),
+                "state": server.state() if server else "off", "tools": len(server.specs()) if server else 0,
+                "has_token": bool(entry["url"] and self._token(entry["name"])),
+            }  # fmt: skip
+            found.append({**row, "note": entry["note"]} if entry["note"] else row)
         return found if is_owner else [{**one, "where": _origin(one["where"])} for one in found]
-
-    def _shown(self, entry: Entry, server: Server | None) -> ServerRow:
-        row: ServerRow = {
-            "name": entry["name"],
-            "enabled": entry["enabled"],
-            "where": entry["url"] or " ".join(entry["command"]),
-            "state": server.state() if server else "off",
-            "tools": len(server.specs()) if server else 0,
-            "has_token": bool(entry["url"] and self._token(entry["name"])),
-        }
-        if entry["note"]:
-            row["note"] = entry["note"]
-        return row
 
     def refresh(self, name: str) -> list[str]:
         """Ask one server what it has; see Server.refresh.
@@ -389,7 +356,7 @@ class Servers:
         steps += [{"op": "add_list", "section": section, "option": "command", "value": word} for word in command]
         if url:
             steps.append({"op": "set", "section": section, "option": "url", "value": url})
-        self._write(steps)
+        write(self._cursor(), steps)
 
     def check(self, name: str) -> None:
         """Raise UsageError when no server has that name."""
@@ -403,12 +370,9 @@ class Servers:
         """
         self.check(name)
         found = [one for one in self._sections() if _is_server(one) and _entry(one)["name"] == name]
-        self._write([{"op": "delete", "section": str(one.name)} for one in found])
+        write(self._cursor(), [{"op": "delete", "section": str(one.name)} for one in found])
         self.sources()  # which ends its line
         self._keep.drop(name)
-
-    def _write(self, steps: list[Step]) -> None:
-        write(self._cursor(), steps)
 
 
 def _end(servers: list[Server]) -> None:
@@ -494,7 +458,12 @@ class Keep:
                 found = jsonl.loads(data, LIST_BYTES) if data else {}
             except SchemaError:
                 found = {}
-            self._read[name] = _kept(found) if isinstance(found, dict) and found else {}
+            kept: Kept = {}
+            if isinstance(found, dict) and found:  # whatever became of the file
+                has = found.get("has")
+                kept["tools"] = dicts(found.get("tools"))
+                kept["has"] = [one for one in has if isinstance(one, str)] if isinstance(has, list) else []
+            self._read[name] = kept
         return self._read[name]
 
     def write(self, name: str, found: Kept) -> None:
@@ -522,28 +491,22 @@ class Keep:
             pass  # it was never asked
 
 
-def _kept(found: Message) -> Kept:
-    """Return a list as it was kept, whatever became of its file."""
-    tools, has = found.get("tools"), found.get("has")
-    return {
-        "tools": [one for one in tools if isinstance(one, dict)] if isinstance(tools, list) else [],
-        "has": [one for one in has if isinstance(one, str)] if isinstance(has, list) else [],
-    }
-
-
 def specs(settings: Entry, kept: Kept) -> list[GivenSpec]:
     """Return the specs of what a server has (tools/registry.py)."""
     name, found = settings["name"], []
-    tools = kept.get("tools")
-    for tool in tools if isinstance(tools, list) else []:
+    for tool in kept.get("tools", []):
         own, schema = tool.get("name"), tool.get("inputSchema")
         if not isinstance(own, str) or not own or (settings["allowed"] and own not in settings["allowed"]):
             continue
         schema = schema if isinstance(schema, dict) else {"type": "object"}
         title = clean.line(tool.get("description") or tool.get("title") or own)
-        found.append(_spec(settings, own, title, {"type": "object", **schema}, _class(tool.get("annotations"))))
+        hints = tool.get("annotations")
+        hints = hints if isinstance(hints, dict) else {}
+        kind = "danger" if hints.get("destructiveHint") is True else "change"
+        kind = "read" if hints.get("readOnlyHint") is True else kind
+        found.append(_spec(settings, own, title, {"type": "object", **schema}, kind))
     for own, (needs, words, arguments) in EXTRAS.items():
-        if needs in (kept.get("has") or []):
+        if needs in kept.get("has", []):
             properties = {key: {"type": "string", "description": text} for key, text in arguments.items()}
             schema = {"type": "object", "properties": properties, "required": list(arguments)}
             if own == "prompt":
@@ -563,11 +526,3 @@ def _spec(settings: Entry, own: str, words: str, schema: Schema, kind: str) -> G
         "approval": "ask",  # that it only looks is the server's own claim
         "untrusted": whose(name),
     }
-
-
-def _class(hints: object) -> str:
-    if not isinstance(hints, dict):
-        return "change"
-    if hints.get("readOnlyHint") is True:
-        return "read"
-    return "danger" if hints.get("destructiveHint") is True else "change"
