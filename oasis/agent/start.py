@@ -27,7 +27,7 @@ from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import ChatContext, Operator, said_in
 from oasis.tools.principal import OWNER, may_use
-from oasis.tools.registry import Permits, Registry
+from oasis.tools.registry import Registry
 from oasis.tools.router import Router
 from oasis.tools.seed import BRAVE, USER, Seed
 
@@ -329,7 +329,7 @@ def gather(services: Services) -> TurnStarter:
         Wait(lambda: is_trusted(root, files, clock.unix_s(), 0), time.sleep),
     )
     built_in = [BuiltIn(Router(root, services.executor.run, files))]
-    registry = Registry([lambda: built_in], Permits(services.settings.sections, services.cursor), clock.now_s)
+    registry = Registry(built_in, services.settings.sections, services.cursor, clock.now_s)
     for load in services.parts.outside():
         registry.add(load)
     workspace: list[Seed] = []

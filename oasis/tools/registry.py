@@ -97,13 +97,19 @@ _TAINTED = "text from devices or networks is in the conversation, and this has a
 
 
 class Registry:
-    """All tools of one daemon. `now_s()` is monotonic."""
+    """All tools of one daemon; `built_in` are those that it brings.
+
+    `sections()` gives those of our package, `cursor()` opens it for writing; `now_s()` is monotonic.
+    """
 
     def __init__(
-        self, loads: list[Callable[[], Sequence[Source]]], permits: Permits, now_s: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._loads = [(load, Prepared()) for load in loads]
-        self._permits = permits
+        self, built_in: Sequence[Source], sections: Callable[[], list[Section]], cursor: Callable[[], Cursor],
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._loads: list[tuple[Callable[[], Sequence[Source]], Prepared]] = [(lambda: built_in, Prepared())]
+        self._sections = sections
+        self._cursor = cursor
+        self._setting = threading.Lock()
         self._now_s = now_s
         self._watched = Watched()
 
@@ -141,12 +147,35 @@ class Registry:
         spec = next((spec for _, spec in self._pairs() if spec["name"] == name), None)
         if spec is None:
             raise UsageError("there is no tool %r" % name, "list them with: oasis tools")
-        self._permits.write(spec, enabled, approval)
-        return _shown(spec, self._permits.read([spec])[0])
+        if approval and approval not in APPROVALS:
+            raise UsageError("approval is %r" % approval, "one of " + ", ".join(APPROVALS))
+        if approval == "allow" and spec["class"] == "danger":
+            raise UsageError("%s is dangerous: the owner is always asked" % name, "ask or deny")
+        with self._setting:
+            now = self._permits([spec])[0]
+            is_on = now["enabled"] if enabled is None else enabled  # what is not given stays as it is
+            values = {"enable": "1" if is_on else "0", "approval": approval or now["approval"]}
+            if spec["source"] != BUILT_IN:
+                values["revision"] = revision(spec)
+            own = [str(one.name) for one in self._sections() if one.type == "tool" and _is_of(one.options, spec)]
+            steps: list[Step] = []
+            if not own:
+                steps.append({"op": "add", "type": "tool"})
+                values = {"name": name, "server": server(spec["source"]), **values}
+            section = own[0] if own else "@tool[-1]"
+            for option, value in values.items():
+                steps.append({"op": "set", "section": section, "option": option, "value": value})
+            write(self._cursor(), steps)
+        return _shown(spec, self._permits([spec])[0])
+
+    def _permits(self, specs: list[ToolSpec]) -> list[Permit]:
+        """Return what the owner set for each spec, in their order."""
+        found = [section.options for section in self._sections() if section.type == "tool"]
+        return [_permit(spec, next((one for one in found if _is_of(one, spec)), {})) for spec in specs]
 
     def _all(self) -> list[Found]:
         pairs = list(self._pairs())
-        permits = self._permits.read([spec for _, spec in pairs])
+        permits = self._permits([spec for _, spec in pairs])
         return [(*pair, permit) for pair, permit in zip(pairs, permits, strict=True)]
 
     def _pairs(self) -> Iterator[tuple[Source, ToolSpec]]:
@@ -194,7 +223,7 @@ class Registry:
             names = [spec["name"] for _, spec, permit in self._all() if permit["enabled"]]
             raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(dict.fromkeys(names)))
         source, spec = found
-        permit = self._permits.read([spec])[0]
+        permit = self._permits([spec])[0]
         if spec["fault"]:
             raise ToolError("the tool %s cannot be used: %s" % (name, spec["fault"]))
         if not permit["enabled"]:
@@ -310,45 +339,6 @@ BUILT_IN = "built-in"
 _SUM_CHARS = 16
 _CHANGED = "it is not what it was when it was switched on: look at it again"
 _SWITCH = {"0": False, "1": True, "off": False, "on": True, "no": False, "yes": True, "false": False, "true": True}
-
-
-class Permits:
-    """`sections()` gives those of our package, `cursor()` opens it for writing."""
-
-    def __init__(self, sections: Callable[[], list[Section]], cursor: Callable[[], Cursor]) -> None:
-        self._sections = sections
-        self._cursor = cursor
-        self._lock = threading.Lock()
-
-    def read(self, specs: list[ToolSpec]) -> list[Permit]:
-        """Return the permit of each spec, in their order."""
-        found = [section.options for section in self._sections() if section.type == "tool"]
-        return [_permit(spec, next((one for one in found if _is_of(one, spec)), {})) for spec in specs]
-
-    def write(self, spec: ToolSpec, enabled: bool | None, approval: str) -> None:
-        """Set what is given; the rest stays as it is now.
-
-        Raises: UsageError for what no owner can set.
-        """
-        if approval and approval not in APPROVALS:
-            raise UsageError("approval is %r" % approval, "one of " + ", ".join(APPROVALS))
-        if approval == "allow" and spec["class"] == "danger":
-            raise UsageError("%s is dangerous: the owner is always asked" % spec["name"], "ask or deny")
-        with self._lock:
-            now = self.read([spec])[0]
-            is_on = now["enabled"] if enabled is None else enabled
-            values = {"enable": "1" if is_on else "0", "approval": approval or now["approval"]}
-            if spec["source"] != BUILT_IN:
-                values["revision"] = revision(spec)
-            own = [str(one.name) for one in self._sections() if one.type == "tool" and _is_of(one.options, spec)]
-            steps: list[Step] = []
-            if not own:
-                steps.append({"op": "add", "type": "tool"})
-                values = {"name": spec["name"], "server": server(spec["source"]), **values}
-            section = own[0] if own else "@tool[-1]"
-            for option, value in values.items():
-                steps.append({"op": "set", "section": section, "option": option, "value": value})
-            write(self._cursor(), steps)
 
 
 def server(source: str) -> str:

@@ -1,6 +1,6 @@
 """A registry to try tools in: a source of functions, hands that note what is asked of them, and the owner's word."""
 
-from oasis.tools.registry import Permits, Registry
+from oasis.tools.registry import Registry
 from oasis.uci import model
 
 
@@ -94,4 +94,4 @@ class Store:
 
 def registry(*sources, text="", store=None):
     store = store or Store(text)
-    return Registry([lambda: list(sources)], Permits(store.sections, lambda: store))
+    return Registry(list(sources), store.sections, lambda: store)

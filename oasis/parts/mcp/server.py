@@ -20,6 +20,7 @@ client's person (elicitation) is about waiting only, because anybody may sit the
 from __future__ import annotations
 
 import threading
+import traceback
 
 from oasis import VERSION
 from oasis.core import clean, jsonl
@@ -105,26 +106,26 @@ class Session:
             if "id" not in message:
                 return None  # initialized, cancelled and the like: the transport has dealt with what matters of them
             request = Request(params, self, exchange)
-            client = request.meta.get(_META + "clientInfo")
-            if isinstance(client, dict):
-                self._bridge.introduce(clean.name(client.get("name")))
-            value = self._answer(method, request)
+            self._introduce(request.meta.get(_META + "clientInfo"))
+            return {"jsonrpc": "2.0", "id": number, "result": self._answer(method, request)}
         except Refused as refused:
-            return {"jsonrpc": "2.0", "id": number, "error": refused.error}
+            failure = refused.error
         except OasisError as error:
-            told: Message = {"code": FAILED, "message": error.message, "data": error.as_dict()}
-            return {"jsonrpc": "2.0", "id": number, "error": told}
+            failure = {"code": FAILED, "message": error.message, "data": error.as_dict()}
         except Exception as bug:
-            import traceback
-
             traceback.print_exc()
-            told = {"code": _FAULT, "message": "a fault in oasis: %s" % type(bug).__name__}
-            return {"jsonrpc": "2.0", "id": number, "error": told}
-        return {"jsonrpc": "2.0", "id": number, "result": value}
+            failure = {"code": _FAULT, "message": "a fault in oasis: %s" % type(bug).__name__}
+        return {"jsonrpc": "2.0", "id": number, "error": failure}
 
     def _answer(self, method: str, request: Request) -> Message:
         if method == "initialize" and not request.is_modern:
-            return self._initialize(request.params)
+            capabilities, asked = request.params.get("capabilities"), request.params.get("protocolVersion")
+            self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+            self.version = str(asked) if asked in HANDSHAKE else HANDSHAKE[0]
+            self._introduce(request.params.get("clientInfo"))
+            about = {"name": "oasis", "title": "Oasis, the router's operator", "version": VERSION}
+            return {"protocolVersion": self.version, "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS,
+                    "serverInfo": about}  # fmt: skip
         if method == "server/discover" and request.is_modern:
             known = {"supportedVersions": [MODERN, *HANDSHAKE], "capabilities": CAPABILITIES}
             return _final(request, {**known, "instructions": INSTRUCTIONS}, is_kept=True)
@@ -136,16 +137,9 @@ class Session:
         value: Message = work(self._bridge, request)
         return _final(request, value, is_kept=method != "tools/call")
 
-    def _initialize(self, params: Message) -> Message:
-        capabilities = params.get("capabilities")
-        self.capabilities = capabilities if isinstance(capabilities, dict) else {}
-        asked = params.get("protocolVersion")
-        self.version = str(asked) if asked in HANDSHAKE else HANDSHAKE[0]
-        client = params.get("clientInfo")
+    def _introduce(self, client: object) -> None:
         if isinstance(client, dict):
             self._bridge.introduce(clean.name(client.get("name")))
-        told: Message = {"protocolVersion": self.version, "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS}
-        return {**told, "serverInfo": {"name": "oasis", "title": "Oasis, the router's operator", "version": VERSION}}
 
 
 def not_json(reason: str) -> Message:

@@ -15,6 +15,7 @@ Source: the specification's schemas of 2025-06-18, 2025-11-25 and 2026-07-28.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -115,9 +116,7 @@ class Stdio:
         try:
             self.tell(message)
             with self._changed:
-                while number not in self._answers:
-                    if self._ended:
-                        break
+                while number not in self._answers and not self._ended:
                     if is_cancelled() or time.monotonic() > deadline:
                         raise self._given_up(number, is_cancelled(), seconds)
                     if number in self._doubted and time.monotonic() > self._doubt_s:
@@ -125,7 +124,9 @@ class Stdio:
                     self._changed.wait(_LOOK_S)
                 if number in self._answers:
                     return self._answers.pop(number)
-            raise ToolError(*self._obituary())
+            self._readers[1].join(_WORDS_S)  # what it said last may lie in the pipe still
+            last = clean.line(self._words.decode("utf-8", "replace").strip().split("\n")[-1])[:300]
+            raise ToolError("the MCP server %s is gone: %s" % (self._name, self._ended), last or "look at its command")
         finally:
             with self._changed:
                 self._waiting.pop(number, None)
@@ -248,18 +249,19 @@ class Stdio:
             reply["result"] = {}
         else:
             reply["error"] = {"code": -32601, "message": "not supported by this client"}
+
+        def send() -> None:
+            self.tell(reply)
+            with self._changed:
+                self._replies -= 1
+
         with self._changed:
             self._replies += 1
             is_flood = self._replies > REPLIES
         if is_flood:
             self._stop_it("it asks and takes no answer")
         else:
-            threading.Thread(target=self._reply, args=(reply,), daemon=True).start()
-
-    def _reply(self, reply: Message) -> None:
-        self.tell(reply)
-        with self._changed:
-            self._replies -= 1
+            threading.Thread(target=send, daemon=True).start()
 
     def _keep_words(self, number: int) -> None:
         while piece := _piece(number):
@@ -273,11 +275,6 @@ class Stdio:
         with self._changed:
             self._ended = self._ended or why
             self._changed.notify_all()
-
-    def _obituary(self) -> tuple[str, str]:
-        self._readers[1].join(_WORDS_S)  # what it said last may lie in the pipe still
-        last = clean.line(self._words.decode("utf-8", "replace").strip().split("\n")[-1])[:300]
-        return "the MCP server %s is gone: %s" % (self._name, self._ended), last or "look at its command"
 
 
 def _is_broken(message: object) -> bool:
@@ -403,8 +400,7 @@ class Peer:
     def __init__(self, name: str, line: Line) -> None:
         self._name = name
         self._line = line
-        self._numbering = threading.Lock()
-        self._number = 0
+        self._numbers = itertools.count(1)  # a number that no other request has: calls may come at once
         self.is_modern = False
         self.capabilities: Message = {}
         self.is_changed = False  # it said that its tools are others now
@@ -417,11 +413,22 @@ class Peer:
         if self._discovers(PROBE_S):
             return
         try:
-            self._shake_hands()
+            asked = {"protocolVersion": HANDSHAKE[0], "capabilities": {}, "clientInfo": _CLIENT}
+            found = self._ask("initialize", asked, CONNECT_S)
         except RefusedError as refused:
             # It answered the question after all, too late for us, and speaks the newer way since.
             if refused.number != _UNSUPPORTED or not self._discovers(CONNECT_S):
                 raise
+            return
+        version = found.get("protocolVersion")
+        if version not in HANDSHAKE:
+            raise ToolError(
+                "the MCP server %s speaks protocol %s, which oasis does not" % (self._name, clean.line(version)[:40]),
+                "oasis speaks " + ", ".join((MODERN, *HANDSHAKE)),
+            )
+        self._line.version = str(version)
+        self._keep(found)
+        self._line.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def _discovers(self, seconds: float) -> bool:
         """Ask which versions the server speaks; return whether the newer protocol is among them."""
@@ -436,19 +443,6 @@ class Peer:
             self._line.version = MODERN
             self._keep(found)
         return self.is_modern
-
-    def _shake_hands(self) -> None:
-        asked = {"protocolVersion": HANDSHAKE[0], "capabilities": {}, "clientInfo": _CLIENT}
-        found = self._ask("initialize", asked, CONNECT_S)
-        version = found.get("protocolVersion")
-        if version not in HANDSHAKE:
-            raise ToolError(
-                "the MCP server %s speaks protocol %s, which oasis does not" % (self._name, clean.line(version)[:40]),
-                "oasis speaks " + ", ".join((MODERN, *HANDSHAKE)),
-            )
-        self._line.version = str(version)
-        self._keep(found)
-        self._line.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def _keep(self, found: Message) -> None:
         capabilities = found.get("capabilities")
@@ -474,14 +468,13 @@ class Peer:
         return found[:ITEMS]
 
     def request(
-        self, method: str, params: Message, seconds: float, on_progress: OnProgress,
-        is_cancelled: IsCancelled,
-    ) -> Message:  # fmt: skip
+        self, method: str, params: Message, seconds: float, on_progress: OnProgress, is_cancelled: IsCancelled
+    ) -> Message:
         """Ask something that may take long; progress is reported meanwhile.
 
         Raises: ToolError with the server's words, or ours when it does not answer.
         """
-        number = self._next()
+        number = next(self._numbers)
         token = "oasis-%d" % number
 
         def on_message(message: Message) -> None:
@@ -495,12 +488,6 @@ class Peer:
         params = {**params, "_meta": {"progressToken": token}}
         return self._ask(method, params, seconds, on_message, is_cancelled, number)
 
-    def _next(self) -> int:
-        """Return a number that no other request has: calls may come at once."""
-        with self._numbering:
-            self._number += 1
-            return self._number
-
     def _ask(
         self, method: str, params: Message, seconds: float, on_message: OnMessage | None = None,
         is_cancelled: IsCancelled = lambda: False, number: int = 0,
@@ -508,7 +495,7 @@ class Peer:
         if self.is_modern:
             meta = {_META + "protocolVersion": MODERN, _META + "clientInfo": _CLIENT, _META + "clientCapabilities": {}}
             params = {**params, "_meta": {**params.get("_meta", {}), **meta}}
-        message = {"jsonrpc": "2.0", "id": number or self._next(), "method": method, "params": params}
+        message = {"jsonrpc": "2.0", "id": number or next(self._numbers), "method": method, "params": params}
 
         def heard(message: Message) -> None:
             if message.get("method") == "notifications/tools/list_changed":
