@@ -124,7 +124,8 @@ class Asking:
                 return built_in.ask
 
             def send(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> bool:
-                return self._send(service, chat, messages, tools, _Answer(self, service, on_event, emit), is_cancelled)
+                answer = _Answer(self, service, on_event, emit, bool(tools))
+                return self._send(service, chat, messages, tools, answer, is_cancelled)
 
             def ask(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
                 if self._has_tools(service):
@@ -183,7 +184,7 @@ class Asking:
                 raise ProviderError(str(error["message"]), str(error.get("hint", "")), code=str(error.get("code", "")))
 
         plain: Service = {**service, "options": {**service["options"], "search": False}}
-        self._send(plain, chat, messages, [], _Answer(self, plain, hear, _nothing), is_cancelled)
+        self._send(plain, chat, messages, [], _Answer(self, plain, hear, _nothing, False), is_cancelled)
         if not "".join(words).strip():
             raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
         return "".join(words)
@@ -206,7 +207,6 @@ class Asking:
         answer: _Answer, is_cancelled: Callable[[], bool],
     ) -> bool:  # fmt: skip
         """Ask a service once; return whether it said, before a word of its answer, that it cannot call tools."""
-        answer.has_tools = bool(tools)
         request = self._request(service, chat, messages, tools)
         identifier, pace = str(service["identifier"]), service["pace"]
         if self._pace.wait(identifier, pace["per_s"], pace["burst"], is_cancelled):
@@ -233,8 +233,7 @@ class Asking:
         self._models.chat({**request}, answer.take, is_cancelled)
         late = answer.late
         if late:
-            answer.may_wait = False
-            answer.take({"type": "note", "text": "the clock of this router is not set yet: waiting for it"})
+            answer.waits("the clock of this router is not set yet: waiting for it")
             if self.clock.until_set(is_cancelled):
                 self._models.chat(request, answer.take, is_cancelled)
             else:
@@ -316,23 +315,28 @@ class _Answer:
     offered tools and cannot call any.
     """
 
-    def __init__(self, asking: Asking, service: Service, on_event: OnEvent, emit: Emit) -> None:
+    def __init__(self, asking: Asking, service: Service, on_event: OnEvent, emit: Emit, has_tools: bool) -> None:
         self._asking = asking
         self._identifier = str(service["identifier"])
         self._without = asking.without(service)
         self.on_event = on_event
         self._emit = emit
         self._has_output = False
-        self.has_tools = False
+        self._has_tools = has_tools
         self.has_no_tools = False
-        self.may_wait = True
+        self._may_wait = True
         self.late: AnswerEvent | None = None
+
+    def waits(self, why: str) -> None:
+        """Tell the owner what is waited for, which is done once."""
+        self._may_wait = False
+        self._emit("note", text=why)
 
     def take(self, event: AnswerEvent) -> None:
         """Hear one event of a worker: the only step between it and what collects the answer."""
         kind = event["type"]
         code = event["error"]["code"] if kind == "error" else ""
-        if code == _CLOCK and self.may_wait and not self._asking.clock.is_set():
+        if code == _CLOCK and self._may_wait and not self._asking.clock.is_set():
             self.late = self.late or event
             return
         if kind == "refused" and event["parameter"] not in self._without:
@@ -343,7 +347,7 @@ class _Answer:
             event = self._asking.redactor.hide(event)  # a service may repeat what it was sent
         if kind in _TOLD:
             self._emit("note", text=event["text"])
-        elif code == "no_tools" and self.has_tools and not self._has_output:
+        elif code == "no_tools" and self._has_tools and not self._has_output:
             self.has_no_tools = True
         else:
             self.on_event(event)

@@ -88,6 +88,10 @@ class Run:
         self._news = news or threading.Condition()
         self._is_cancelled = False
 
+    def answers(self, message: str) -> None:
+        """Know which message of the owner the run answers."""
+        self.message = message
+
     def emit(self, kind: str, **fields: object) -> None:
         """Add an event; front-ends that wait are woken."""
         event = {"type": kind, **fields}

@@ -132,7 +132,7 @@ class TurnStarter:
             return opened, message, options, elsewhere, goal, who
 
         run = self._runs.start(new.id if new else chat, self._work, take, came)
-        run.message = stored[0]
+        run.answers(stored[0])
         return run
 
     def _make_room(self, chat: Chat, needed: int) -> bool:
@@ -141,7 +141,7 @@ class TurnStarter:
         Raises: StoreError when it does not fit at all.
         """
         try:
-            chat.reports += self._chats.make_room(needed)
+            chat.reports.extend(self._chats.make_room(needed))
         except StoreError as error:
             if not self._chats.has_reserve(needed):
                 raise

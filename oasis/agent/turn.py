@@ -176,8 +176,7 @@ class Turn:
                 self._read_fences(collector, "\n".join(texts), bool(tools))
         except Exception as failure:
             # The cut answer is kept for the reader; its calls were never run and do not stay.
-            collector.drop_calls()
-            collector.stop_reason = "other" if isinstance(failure, Cancelled) else "error"
+            collector.drop_calls("other" if isinstance(failure, Cancelled) else "error")
             if collector.blocks():
                 self._store(self._message(collector))
             raise
@@ -346,8 +345,8 @@ class _Collector:
         if calls:
             self.stop_reason = "tool_use"
 
-    def drop_calls(self) -> None:
+    def drop_calls(self, stop_reason: str = "") -> None:
         self._seal()
         self._blocks = [block for block in self._blocks if block["type"] != "tool_use"]
-        if self.stop_reason == "tool_use":
-            self.stop_reason = "other"
+        if stop_reason or self.stop_reason == "tool_use":
+            self.stop_reason = stop_reason or "other"

@@ -266,7 +266,7 @@ class Conversations:
 
         def write() -> None:
             opened = self._chats.open(id)
-            opened.reports += self._chats.make_room(len(data))
+            opened.reports.extend(self._chats.make_room(len(data)))
             for message in found.messages():
                 message.setdefault("continues", list(opened.heads))
                 opened.add(message)
