@@ -60,7 +60,7 @@ _ROOM = "wait for one to end, or decide what waits: `oasis plans` lists it, `oas
 class Run:
     """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls.
 
-    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py); `client`: the
+    `came`: the connections by which its owner is here, as far as anything tells (proof_of_life.py); `client`: the
     program of somebody else's that began it, by the name that it gives itself. Without a `mask` all is shown as it is.
     """
 

@@ -29,7 +29,7 @@ class AnswerEvent(Event, total=False):
 OnEvent = Callable[[AnswerEvent], None]
 Ask = Callable[[list[Message], list[OfferedTool], OnEvent], None]
 MakeContext = Callable[[Chat, str, list[OfferedTool]], list[Message]]
-Came = Sequence[Connection]  # the connections by which the owner of a run is here, see change/origin.py
+Came = Sequence[Connection]  # the connections by which the owner of a run is here, see change/apply/proof_of_life.py
 
 class Emit(Protocol):
     """Adds an event to a run."""

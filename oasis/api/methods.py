@@ -11,8 +11,8 @@ import sys
 
 from oasis import VERSION
 from oasis.api.table import ROLES, TABLE, check, client_of
-from oasis.change.history import listing as history
-from oasis.change.plan import ahead, card
+from oasis.change.apply.journal import chosen
+from oasis.change.plan import ahead, card, checked_forces
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.tools import replies
@@ -179,10 +179,9 @@ class Methods:
         self, role: Role, commands: list[str], summary: str = "", force: list[str] | None = None,
         words: str = "",
     ) -> Started:  # fmt: skip
-        from oasis.change.force import checked  # an idle daemon does without
-        from oasis.change.parse.uci_commands import parse
+        from oasis.change.uci_commands import parse  # an idle daemon does without
 
-        forces = checked(force or [], words)
+        forces = checked_forces(force or [], words)
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
@@ -218,11 +217,11 @@ class Methods:
 
     def change_list(self, role: Role, since_unix_s: int = 0, chat: str = "", package: str = "") -> dict[str, object]:
         records = [self._current(record, role) for record in self._services.journal.records()]
-        return {"changes": [shown(record) for record in history.chosen(records, since_unix_s, chat, package)]}
+        return {"changes": [shown(record) for record in chosen(records, since_unix_s, chat, package)]}
 
     def change_load(self, role: Role, change: str) -> dict[str, object]:
         record = self._current(self._services.journal.read(change), role)
-        return {"change": {**shown(record), "diff": history.diff(self._services.journal, record)}}
+        return {"change": {**shown(record), "diff": self._services.journal.diff(record)}}
 
     def _current(self, record: Record, role: Role) -> Record:
         """Return a record, with the seconds that are left when it is the one that waits."""
@@ -266,7 +265,7 @@ class Methods:
         return self._services.origins().of(role)
 
     def change_rollback(self, change: str = "") -> dict[str, object]:
-        return {"change": shown(self._services.transaction.roll_back(change, "the owner put it back"))}
+        return {"change": shown(self._services.transaction.roll_back(change, "the owner rolled it back"))}
 
     def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
         run = self._turn_starter().owner_actions.undo(change, skip_conflicts, self._came(role))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Wait for the deadline of a pending change and put everything back, unless the record is gone by then.
+# Wait for the deadline of a pending change and restore every file, unless the record is gone by then.
 # Started before the first commit, in a session of its own: it works when the daemon is dead and Python is gone.
 #
 #   guard.sh PENDING ROOT RESTORE

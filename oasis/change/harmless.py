@@ -1,16 +1,27 @@
-"""Proof that a change takes nothing from anybody: what policy.json asks of the places that may be of low risk.
+"""What a change takes from others, and what it puts to use of theirs.
 
-Each check gets one difference, all differences of its section, and the router as it is; it returns why the change is
+Proof that it takes nothing from anybody (CHECKS): what policy.json asks of the places that may be of low risk. Each
+check gets one difference, all differences of its section, and the router as it is; it returns why the change is
 not harmless, "" when it is. What cannot be shown is not harmless: a change that alters or removes something may take
 away what somebody relies on, so a check knows what is new or bounded and refuses all else. Reads files, writes nothing.
+
+What a section holds already was set by somebody else; where a change gives a secret a way out, or starts code, the
+owner is asked under every setting (put_to_use). Shape of switches (policy.json):
+    on, off      names of options that turn their section on, by a word for yes and by one for no
+    of_section   options that do it by a word for yes in one type only: package.type.option
+    of_package   package.type or package.section that turns on what runs code in other sections of the package
+    no_code      options that are marked exec and yet start no code with their section: package.type.option, or with
+                 =value behind it where only that value is known to be none
 """
 
 from __future__ import annotations
 
+import functools
 import re
 
-from oasis.catalogue import address_text
+from oasis.catalogue import address_text, check, validators
 from oasis.errors import StoreError, UciError
+from oasis.redaction import secret_options
 from oasis.system.digest import sha256
 from oasis.uci import model
 
@@ -21,6 +32,7 @@ if TYPE_CHECKING:
     from oasis.system.root import Root
     from oasis.uci.model import Package, Section
 
+    Switches = dict[str, list[str]]
     Check = Callable[[Difference, list[Difference], "Router", PlaceRule], str]
 
 _LEASES = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps them by default
@@ -52,9 +64,6 @@ class Router:
         self._files = files
         self._images = images
         self._packages: dict[str, Package] = {}
-        self._named: tuple[list[tuple[int, int]], set[str]] | None = None
-        self._leases: list[tuple[str, str, str]] | None = None
-        self._hosts: list[tuple[str, Section]] | None = None
         self.read: dict[str, str] = {}
 
     def package(self, name: str) -> Package:
@@ -78,40 +87,39 @@ class Router:
         sections = self.package(package).sections
         return [dict(one.options) for one in sections if one.type == kind and name in ("", one.name)]
 
+    @functools.cached_property
     def hosts(self) -> list[tuple[str, Section]]:
-        """Return the reservations as the change makes them, by what differences call them."""
-        if self._hosts is None:
-            hosts = [one for one in self.after("dhcp").sections if one.type == "host"]
-            self._hosts = [(one.name if not one.anonymous else "@host[%d]" % at, one) for at, one in enumerate(hosts)]
-        return self._hosts
+        """The reservations as the change makes them, by what differences call them."""
+        hosts = [one for one in self.after("dhcp").sections if one.type == "host"]
+        return [(one.name if not one.anonymous else "@host[%d]" % at, one) for at, one in enumerate(hosts)]
 
+    @functools.cached_property
     def leases(self) -> list[tuple[str, str, str]]:
-        """Return (MAC, address, name) of every lease, and of every device that answered at an address."""
-        if self._leases is None:
-            paths = [one.get("leasefile") for one in self.options("dhcp", "dnsmasq")]
-            found = []
-            for path in {str(path) for path in paths if path} | {_LEASES}:
-                lines = [line.split() for line in self.text(path).split("\n")]
-                found += [(line[1].lower(), line[2], line[3].lower()) for line in lines if len(line) > 3]
-            for line in [line.split() for line in self.text(_NEIGHBOURS).split("\n")[1:]]:
-                if len(line) > 3 and line[2] != "0x0":
-                    found.append((line[3].lower(), line[0], ""))
-            self._leases = found
-        return self._leases
+        """(MAC, address, name) of every lease, and of every device that answered at an address."""
+        paths = [one.get("leasefile") for one in self.options("dhcp", "dnsmasq")]
+        found = []
+        for path in {str(path) for path in paths if path} | {_LEASES}:
+            lines = [line.split() for line in self.text(path).split("\n")]
+            found += [(line[1].lower(), line[2], line[3].lower()) for line in lines if len(line) > 3]
+        for line in [line.split() for line in self.text(_NEIGHBOURS).split("\n")[1:]]:
+            if len(line) > 3 and line[2] != "0x0":
+                found.append((line[3].lower(), line[0], ""))
+        return found
 
+    @functools.cached_property
     def named(self) -> tuple[list[tuple[int, int]], set[str]]:
-        """Return the ranges of IPv4 addresses and the words that stand anywhere in the configuration."""
-        if self._named is None:
-            values = [self.text(path) for path in _TEXTS] + [text for path in _FOLDERS for text in self.texts(path)]
-            words = {word for value in values for word in _PARTS.split(value.lower())}
-            for package in self._files.names(self._root.confdir):
-                for section in self.package(package).sections:
-                    for value in section.options.values():
-                        known = value if isinstance(value, list) else [value]
-                        values += known
-                        words.update(part for one in known for part in (one.lower(), *_hosts_in(one)))
-            self._named = [one for value in values for one in _ranges(value)], words
-        return self._named
+        """The ranges of IPv4 addresses and the words that stand anywhere in the configuration."""
+        values = [self.text(path) for path in _TEXTS] + [text for path in _FOLDERS for text in self.texts(path)]
+        words = {word for value in values for word in _PARTS.split(value.lower())}
+        for package in self._files.names(self._root.confdir):
+            for section in self.package(package).sections:
+                for value in section.options.values():
+                    known = value if isinstance(value, list) else [value]
+                    values += known
+                    for one in map(str.lower, known):
+                        # The parts of a value such as nas:514 or /nas/192.168.1.9; a sentence has none.
+                        words.update([one] if " " in one else [one, *_PARTS.split(one)])
+        return [one for value in values for one in _ranges(value)], words
 
     def names(self) -> set[str]:
         """Return the names that dnsmasq answers for, but for those of leases."""
@@ -143,11 +151,6 @@ def _values(value: Value) -> list[str]:
     return " ".join(value).lower().split() if isinstance(value, list) else str(value).lower().split()
 
 
-def _hosts_in(value: str) -> list[str]:
-    """Return the parts of a value such as nas:514 or /nas/192.168.1.9; a sentence has none."""
-    return [] if " " in value else _PARTS.split(value.lower())
-
-
 def _ranges(text: str) -> list[tuple[int, int]]:
     """Return the first and the last address of each address, network or range in a text."""
     found = []
@@ -158,7 +161,11 @@ def _ranges(text: str) -> list[tuple[int, int]]:
             continue
         start, end = low[1], low[1]
         if mask:
-            size = _ALL >> int(mask) if mask.isdigit() and int(mask) <= 32 else _host_bits(mask)
+            if mask.isdigit() and int(mask) <= 32:
+                size = _ALL >> int(mask)
+            else:
+                value = address_text.number(mask) if address_text.is_netmask(mask) else None
+                size = ~value[1] & _ALL if value is not None else 0
             start, end = low[1] & ~size & _ALL, low[1] | size
             found.append((low[1], low[1]))  # 192.168.1.1/24 names a network, and an address in it
         elif last:
@@ -166,11 +173,6 @@ def _ranges(text: str) -> list[tuple[int, int]]:
             end = high[1] if high is not None else _ALL
         found.append((start, end))
     return found
-
-
-def _host_bits(mask: str) -> int:
-    value = address_text.number(mask) if address_text.is_netmask(mask) else None
-    return ~value[1] & _ALL if value is not None else 0
 
 
 # Checks: by their names in policy.json.
@@ -181,8 +183,8 @@ def label(item: Difference, mine: list[Difference], router: Router, row: PlaceRu
     name = item.get("new")
     if not isinstance(name, str) or not _is_label(name):
         return "the router's name is not one plain word"
-    taken = router.names() | {one[2] for one in router.leases()} | set(row["refused"])
-    others = {str(one.options.get("name", "")).lower() for _, one in router.hosts()}
+    taken = router.names() | {one[2] for one in router.leases} | set(row["refused"])
+    others = {str(one.options.get("name", "")).lower() for _, one in router.hosts}
     if name.lower() in taken | others:
         return "the name %s is used for something else" % name
     return ""
@@ -198,9 +200,9 @@ def reservation(item: Difference, mine: list[Difference], router: Router, row: P
     if set(values) - {"name", "mac", "ip"} or not all(isinstance(value, str) for value in values.values()):
         return "it sets more than a name for a device and its address"
     mac, ip, name = (str(values.get(key, "")) for key in ("mac", "ip", "name"))
-    if len(router.hosts()) - len(router.options("dhcp", "host")) > row["most"]:
+    if len(router.hosts) - len(router.options("dhcp", "host")) > row["most"]:
         return "it fixes the addresses of many devices at once"
-    others = [one for label_, one in router.hosts() if label_ != item["section"]]
+    others = [one for label_, one in router.hosts if label_ != item["section"]]
     return _fault_of_mac(mac, others, router) or _fault_of_ip(ip, mac, others, router) or _fault_of_name(
         name, mac, others, router, row
     )  # fmt: skip
@@ -228,13 +230,13 @@ def _fault_of_ip(ip: str, mac: str, others: list[Section], router: Router) -> st
     lan = _lan(router)
     if value is None or lan is None or not lan[0] < value[1] < lan[1]:
         return "%s is no address of the LAN" % ip[:40]
-    ranges = [one for one in router.named()[0] if not (one[0] <= lan[0] and lan[1] <= one[1])]
-    moved = {address_text.number(one[1]) for one in router.leases() if one[0] == mac.lower()}
+    ranges = [one for one in router.named[0] if not (one[0] <= lan[0] and lan[1] <= one[1])]
+    moved = {address_text.number(one[1]) for one in router.leases if one[0] == mac.lower()}
     if any(one is not None and one != value and _is_in(one[1], ranges) for one in moved):
         return "the configuration names the address that the device has now"
     if _is_in(value[1], ranges) or ip in [other.options.get("ip") for other in others]:
         return "the address %s stands in the configuration already" % ip
-    if any(one[1] == ip and one[0] != mac.lower() for one in router.leases()):
+    if any(one[1] == ip and one[0] != mac.lower() for one in router.leases):
         return "another device has the address %s" % ip
     return _fault_of_pool(value[1], lan[0], others, router)
 
@@ -272,8 +274,8 @@ def _fault_of_name(name: str, mac: str, others: list[Section], router: Router, r
         return ""
     if not _is_label(name):
         return "the device's name is not one plain word"
-    leases = router.leases()
-    taken = router.names() - {one[2] for one in leases if one[0] == mac.lower()} | router.named()[1]
+    leases = router.leases
+    taken = router.names() - {one[2] for one in leases if one[0] == mac.lower()} | router.named[1]
     taken |= {one[2] for one in leases if one[0] != mac.lower()}
     own = [one.options.get("hostname", "") for one in router.after("system").sections if one.type == "system"]
     given = [other.options.get("name", "") for other in others]
@@ -304,3 +306,71 @@ def between(item: Difference, mine: list[Difference], router: Router, row: Place
 
 
 CHECKS: dict[str, Check] = {"label": label, "reservation": reservation, "among": among, "between": between}
+
+
+# What is put to use
+
+
+def put_to_use(after: Package, differences: list[Difference], switches: Switches) -> list[str]:
+    """Return a sentence for each secret or code that a package holds and that a change of it puts to use."""
+    sections = _labelled(after)
+    found: dict[str, None] = {}
+    for item in differences:
+        section, option = sections.get(str(item["section"])), str(item.get("option", ""))
+        if section is None or section.type != item["type"] or not option:
+            continue
+        where = "%s.%s" % (after.name, item["section"])
+        hold = [name for name in section.options if secret_options.is_secret(after.name, section.type, name)]
+        # Either may come first: an address where a secret is, or a secret where an address waits for it.
+        if option in hold:
+            ways = [name for name in section.options if check.mark(after.name, section.type, name) == "outward"]
+        else:
+            ways = [option] if hold and check.mark(after.name, section.type, option) == "outward" else []
+        if ways:
+            found["%s holds a secret and says where it may be sent (%s)" % (where, ", ".join(ways))] = None
+        if _is_turned_on(item, switches):
+            new = [one.get("option") for one in differences if one["section"] == item["section"]]
+            code = [name for name in _code(after, section, switches) if name not in new]
+            if code:
+                found["%s: this starts code that was set there before (%s)" % (where, ", ".join(code))] = None
+    return list(found)
+
+
+def _labelled(package: Package) -> dict[str, Section]:
+    """Return the sections by what differences call them, in one pass: there may be hundreds of hosts."""
+    counts: dict[str, int] = {}
+    found = {}
+    for section in package.sections:
+        number = counts[section.type] = counts.get(section.type, -1) + 1
+        found["@%s[%d]" % (section.type, number) if section.anonymous else section.name] = section
+    return found
+
+
+def _is_turned_on(item: Difference, switches: Switches) -> bool:
+    """Return whether a change of an option turns its section on, be it by taking away what turned it off."""
+
+    def degree(value: object) -> int:  # 1 for yes, -1 for no, 0 for what leaves it to the program
+        meaning = validators.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
+        return 0 if meaning is None else 1 if meaning else -1
+
+    option = str(item["option"])
+    more = degree(item.get("new")) - degree(item.get("old"))
+    if option in switches["off"]:
+        return more < 0
+    place = "%s.%s.%s" % (item["package"], item["type"], option)
+    return more > 0 and (option in switches["on"] or place in switches["of_section"])
+
+
+def _code(package: Package, section: Section, switches: Switches) -> list[str]:
+    """Return what runs code with a section: options of it, or the other sections that it turns on."""
+    found = []
+    for option, value in section.options.items():
+        place = "%s.%s.%s" % (package.name, section.type, option)
+        if place in switches["no_code"] or "%s=%s" % (place, value) in switches["no_code"]:
+            continue
+        # A word for no is no program and no file.
+        if check.mark(package.name, section.type, option) == "exec" and validators.truth(value) is not False:
+            found.append(option)
+    if {"%s.%s" % (package.name, name) for name in (section.type, section.name)} & set(switches["of_package"]):
+        found += [name for name, one in _labelled(package).items() if check.is_code(package.name, one.type)]
+    return found

@@ -3,6 +3,12 @@
 A plan begins as a Draft, which its makers fill in. `bind` freezes it: the hash is HMAC-SHA256 over the canonical JSON
 of all BOUND values, so an approval fits what would happen and the words that the owner read, and nothing else. A change
 of a bound plan is another plan: `bind(plan, key=value)`. Planning reads the router and writes nothing.
+
+Three rules refuse a plan and yet have an exception, which only the owner lets through (FORCES): an option that runs
+code (`exec`), a change after which they would not reach the router (`reachability`), names and values that the
+catalogue does not know or calls bad (`unknown`). An option without an entry is both: unknown, and code until shown
+otherwise. Who may force says so by a method of their own (methods.py); no setting, no tool and no text of a model leads
+here. What policy.json forbids is none of them. Shape of needs: {one of FORCES: [what breaks that rule]}, where needed.
 """
 
 from __future__ import annotations
@@ -10,7 +16,7 @@ from __future__ import annotations
 import os
 
 from oasis.core import jsonl, when
-from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
+from oasis.errors import ApplyError, MistakeError, PolicyError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
@@ -22,11 +28,11 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from oasis.change.apply.journal import Journal
-    from oasis.change.history.ends import Said
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import (
         Callable,
+        CalledTool,
         Card,
         Difference,
         Draft,
@@ -35,8 +41,10 @@ if TYPE_CHECKING:
         NewId,
         Operation,
         Plan,
-    )  # fmt: skip
+    )
     from oasis.change.text_origin import Texts
+    from oasis.core.shapes import Json
+    from oasis.shapes import ErrorReply
     from oasis.system.files import KnownFiles
     from oasis.system.root import Machine
 
@@ -55,6 +63,8 @@ FORMAT = 4
 EXPIRES_S = 600
 # Of a plan's words, commands and difference: with all else they fit into a reply of the bus (256 KiB).
 CARD_CHARS = 160 * 1024
+# Of a call of a tool: nobody reads more before they say yes.
+ARGUMENT_CHARS = 16 * 1024
 # What an approval of a risky plan carries while the worker is not confined; one word in every language.
 TYPED_WORD = "risky"
 # The script that is asked for a proof of life takes 32 hexadecimal digits.
@@ -66,6 +76,61 @@ CLIENT = "words of the MCP client "
 _SETTLED = ("needs_approval", "confirm_s", "expires_s")
 # Where rpcd keeps the files of an apply. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
+
+FORCES = ("exec", "reachability", "unknown")
+# What the owner types for code; the same in every language, so that nobody agrees to it by a word like yes.
+FORCE_WORDS = "this runs code as root"
+# Reasons in one message; front ends get them all.
+_IN_A_MESSAGE = 5
+_HINTS = {  # the first that is needed is given
+    "unknown": "correct these and propose the whole change again",
+    "exec": "leave that part out; only the owner does it: oasis apply --force exec",
+    "reachability": "ask for a change that leaves your own way open, or come in by another way first",
+}
+_UNREACHABLE = "you would not reach the router any more: %s"
+_FORCED = {
+    "exec": "forced: " + FORCE_WORDS + " (%s)",
+    "reachability": "forced: " + _UNREACHABLE,
+    "unknown": "forced: %s",
+}
+
+
+class RefusedError(PolicyError):
+    """A plan is refused that the owner may force: `forces` are the kinds that are missing, `reasons` all that is wrong.
+
+    `uci` are the commands with secrets masked, `revisions` the sha256 of each package that they were meant for,
+    `is_mistake` whether nothing but names and values that are not there is wrong.
+    """
+
+    def __init__(
+        self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None, *,
+        is_mistake: bool = False,
+    ) -> None:  # fmt: skip
+        hint = next(hint for kind, hint in _HINTS.items() if kind in forces)
+        super().__init__("; ".join(reasons[:_IN_A_MESSAGE]), hint)
+        self.forces = forces
+        self.reasons = reasons
+        self.uci = uci
+        self.revisions = revisions or {}
+        self.is_mistake = is_mistake
+
+    def as_dict(self) -> ErrorReply:
+        return {**super().as_dict(), "force": self.forces}
+
+
+def checked_forces(kinds: list[str], words: str) -> tuple[str, ...]:
+    """Return what the owner forces by their own commands, when they may.
+
+    Raises: UsageError for an unknown kind, PolicyError when code is among them and the words are not FORCE_WORDS.
+    """
+    for kind in kinds:
+        if kind not in FORCES:
+            raise UsageError("there is nothing to force that is called %r" % kind, "there are: " + ", ".join(FORCES))
+    if "exec" in kinds and words != FORCE_WORDS:
+        raise PolicyError(
+            "what runs code is only let through with its words", "type exactly: %s (oasis apply --words)" % FORCE_WORDS
+        )
+    return tuple(sorted(set(kinds)))
 
 
 def _refuse(self: object, *arguments: object, **named: object) -> NoReturn:
@@ -132,78 +197,80 @@ class Planner:
         self.new_id = new_id
         self._now_s = machine.clock.now_s
         self._journal = journal
-        questions = questions or Questions()
-        self._reach = questions.reach
-        self._unconfined = questions.unconfined
-        self.texts = questions.texts
-        self._luci_waits = questions.luci_waits
+        self._questions = questions or Questions()
+        self.texts = self._questions.texts
 
     def propose(
-        self,
-        operations: list[Operation],
-        run: str,
-        chat: str,
-        summary: str = "",
-        until_unix_s: int = 0,
+        self, operations: list[Operation], run: str, chat: str, summary: str = "", until_unix_s: int = 0,
         forces: tuple[str, ...] = (),
-    ) -> Plan | None:
+    ) -> Plan | None:  # fmt: skip
         """Return the plan of UCI operations, None when they change nothing; it may end by itself at a time.
 
         Operations that say again what an earlier change says that ends set the end of that change (ends.py).
 
-        `forces` are the kinds that the owner lets through (force.py); those that it needs are in the plan.
+        `forces` are those that the owner lets through; those that it needs are in the plan.
         Raises: UciError or UsageError for what UCI itself would refuse, PolicyError for what is not allowed; of these
         RefusedError for what the owner could force.
         """
         before = {str(item["package"]): b"" for item in operations}
         for package in before:
-            self._refuse_forbidden_package(package)
+            risk, reasons = self.policy.judge([{"kind": "set", "package": package, "type": "", "section": ""}])
+            if risk == "forbidden":
+                raise PolicyError("%s may not be changed here" % package, "; ".join(reasons))
         before = {package: self.read(package, self._known) for package in before}
         read: dict[str, bytes] = {}
         needs: dict[str, list[str]] = {}
-        told = self._check_catalogue(operations, read, needs)
+        mistakes = self._check_catalogue(operations, read, needs)
         is_mistake = "exec" not in needs  # what has no entry counts as code from here on
-        images = _images(before, operations, told, MistakeError if is_mistake else PolicyError)
+        try:
+            after = model.preview(before, operations)
+        except UciError:
+            if mistakes:  # the catalogue says it better
+                kind = MistakeError if is_mistake else PolicyError
+                raise kind("; ".join(mistakes[:_IN_A_MESSAGE]), _HINTS["unknown"])
+            raise
+        images = {name: (before[name], after[name]) for name in before}
         plan = self._plan(images, run, chat, summary, needs)
-        said = self._said(operations, until_unix_s)
+        revisions = {name: sha256(data) for name, data in before.items()}
+        from oasis.change.history import ends  # an idle daemon does without
+
+        said = ends.Said(self._journal, operations, until_unix_s, self.read) if self._journal is not None else None
         if plan is None and said is not None and said.entries:
             plan = self.empty(run, chat, summary)
-            plan["before"] = {name: sha256(data) for name, data in before.items()}
+            plan["before"] = revisions
         uci = _commands(operations, images)
-        if needs:
-            revisions = {name: sha256(data) for name, data in before.items()}
-            from oasis.change import force  # an idle daemon does without
-
-            missing = sorted(set(needs) - set(forces))
-            if missing:
-                # The operations hold no known code, and only names and values are wrong.
-                is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
-                raise force.RefusedError(missing, force.reasons(needs, told), uci, revisions, is_mistake=is_mistake)
-            if plan is not None:
-                force.allow(plan, needs)
+        missing = sorted(set(needs) - set(forces))
+        if missing:
+            # The operations hold no known code, and only names and values are wrong.
+            is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
+            wrong = list(mistakes)
+            if "exec" in needs and not mistakes:
+                wrong.append("%s runs code or names a file" % ", ".join(needs["exec"]))
+            if "reachability" in needs:
+                wrong.append(_UNREACHABLE % "; ".join(needs["reachability"]))
+            raise RefusedError(missing, wrong, uci, revisions, is_mistake=is_mistake)
         if plan is None:
             return None
+        if needs:  # never low, and each rule that it breaks is among its reasons
+            plan["forces"], plan["risk"] = sorted(needs), "risky"
+            plan["reasons"] += [_FORCED[kind] % "; ".join(needs[kind]) for kind in sorted(needs)]
         plan["operations"], plan["uci"] = operations, uci
         for name, data in read.items():
             plan["before"].setdefault(name, sha256(data))
         if said is not None:
             until_unix_s = said.until_unix_s
-            from oasis.change.history.ends import changes
-
-            plan.update(changes(plan, said.entries, said.words, said.is_risky))  # type: ignore[typeddict-item]
+            plan.update(ends.changes(plan, said.entries, said.words, said.is_risky))  # type: ignore[typeddict-item]
             plan["untrusted"] += said.untrusted
         if until_unix_s and plan["images"]:
             plan["until_unix_s"] = until_unix_s
             plan["words"].append("until %s: then all of this is undone by itself" % when.shown(until_unix_s))
-        _check_readable(plan)
+        length = len(jsonl.dumps([plan["words"], plan["uci"], plan["diff"]]))
+        if length > CARD_CHARS:
+            raise PolicyError(
+                "showing all that this changes takes %d characters, %d can be shown" % (length, CARD_CHARS),
+                "do it in smaller steps",
+            )
         return self.bind(plan)
-
-    def _said(self, operations: list[Operation], until_unix_s: int) -> Said | None:
-        if self._journal is None:
-            return None
-        from oasis.change.history.ends import Said  # an idle daemon does without
-
-        return Said(self._journal, operations, until_unix_s, self.read)
 
     def restore(
         self, images: Images, operations: list[Operation], run: str, chat: str, summary: str, undoes: str
@@ -217,9 +284,7 @@ class Planner:
         if plan is None:
             return None
         if needs:
-            from oasis.change import force
-
-            raise PolicyError(*force.unreachable(needs))
+            raise PolicyError(_UNREACHABLE % "; ".join(needs["reachability"]), _HINTS["reachability"])
         plan["is_restore"] = True
         plan["undoes"] = undoes
         plan["operations"] = operations
@@ -241,6 +306,29 @@ class Planner:
         plan["is_asked"] = self.policy.is_stop(name, action)
         return self.bind(plan)
 
+    def call(
+        self, tool: CalledTool, arguments: dict[str, Json], run: str, chat: str, reasons: list[str], words: list[str]
+    ) -> Plan:
+        """Return the plan for a call of a tool that changes no configuration, which always waits for the owner.
+
+        `reasons` say why they are asked, `words` what the call would do. The plan has no images: who asked for it makes
+        the call once it is approved. What is bound is the tool, where it is from, and its arguments to the letter.
+        Raises: PolicyError for arguments that are too long to be read.
+        """
+        length = len(jsonl.dumps(arguments))
+        if length > ARGUMENT_CHARS:
+            raise PolicyError(
+                "%s asks the owner, and its arguments are %d characters long" % (tool["name"], length),
+                "at most %d can be shown: do it in parts" % ARGUMENT_CHARS,
+            )
+        plan = self.empty(run, chat, words[0] if words else "call the tool %s" % tool["name"])
+        plan["call"] = {"name": tool["name"], "source": tool["source"], "class": tool["class"], "arguments": arguments}
+        plan["words"] = ["tool %s (%s)" % (tool["name"], tool["source"]), *words]
+        plan["words"] += [line for name, value in arguments.items() for line in _argument(name, value)]
+        plan["risk"] = "risky" if tool["class"] in ("change", "danger") else "low"
+        plan["reasons"], plan["is_asked"] = list(reasons), True
+        return self.bind(plan)
+
     def read(self, package: str, files: KnownFiles | None = None) -> bytes:
         """Return the bytes of a package's file.
 
@@ -248,21 +336,17 @@ class Planner:
         """
         data = (files or self._files).read(self._root.confdir + "/" + package)
         if data is None:
-            raise UciError("there is no configuration package %r" % package, self._packages_hint())
+            there = ", ".join(model.listed(self._files.names(self._root.confdir)))
+            raise UciError("there is no configuration package %r" % package, "there are: " + there)
         return data
 
-    def _packages_hint(self) -> str:
-        return "there are: " + ", ".join(model.listed(self._files.names(self._root.confdir)))
-
-    def _refuse_forbidden_package(self, package: str) -> None:
-        risk, reasons = self.policy.judge([{"kind": "set", "package": package, "type": "", "section": ""}])
-        if risk == "forbidden":
-            raise PolicyError("%s may not be changed here" % package, "; ".join(reasons))
+    def _bytes(self, package: str) -> bytes | None:
+        return self._files.read(self._root.confdir + "/" + package)
 
     def _check_catalogue(
         self, operations: list[Operation], read: dict[str, bytes], needs: dict[str, list[str]]
     ) -> list[str]:
-        """Return what is wrong with the operations; `read` gets the files that were looked at, `needs` see force.py."""
+        """Return what is wrong with the operations; `read` gets the files that were looked at."""
 
         def table(package: str) -> dict[str, dict[str, object]]:
             data = self._known.read(self._root.confdir + "/" + package)
@@ -271,17 +355,19 @@ class Planner:
 
         from oasis.catalogue import check  # what plans need comes with the first plan: an idle daemon has none
 
-        told = []
+        found = []
         for item in check.check(operations, table):
             kind = "exec" if item["kind"] == "exec" else "unknown"
             needs.setdefault(kind, []).append(str(item["where" if kind == "exec" else "message"]))
-            told.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))
-        return told
+            found.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))
+        return found
 
     def _plan(
         self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
     ) -> Draft | None:
-        from oasis.change.diff import difference
+        """Return what a change of packages does, None for nothing; `needs` gets what only the owner lets through."""
+        from oasis.change import harmless  # what judges plans comes with the first one
+        from oasis.change.diff import difference, references
 
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
@@ -293,20 +379,38 @@ class Planner:
             shown += [before, after] if is_undo else [before]
             found = difference.compare(before, after, name)
             differences += found
-            asked += self.policy.put_to_use(after, found)
+            asked += harmless.put_to_use(after, found, self.policy.switches)
             diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
         if not differences:
             return None
         plan = self.empty(run, chat, summary)
         plan["images"] = images
-        looked_at = self._judge(plan, differences, needs, is_undo)
+        router = harmless.Router(self._root, self._files, images)
+        plan["risk"], plan["reasons"] = self.policy.judge(differences, True, router)
+        if plan["risk"] == "forbidden":
+            raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
+        looked_at = router.read if plan["risk"] == "low" else {}  # what it was judged by
+        code = self.policy.code(differences)
+        known = [place.rpartition(".")[2] for place in needs.get("exec", [])]
+        new_code = [place for place in code if place.rpartition(".")[2] not in known]
+        if new_code and not is_undo:
+            needs["exec"] = needs.get("exec", []) + new_code
+        # What the owner removed does not come back without them.
+        plan["is_asked"] = bool(asked or (is_undo and code))
         opened, read = self.openings(images)
         turned, others = self._detours(images)
-        _tell_first(plan, [*opened, *turned], asked)
+        if opened or turned or asked:  # before all other reasons
+            plan["risk"], plan["reasons"] = "risky", [*opened, *turned, *asked, *plan["reasons"]]
         if "network" in images:
             plan["new_address"] = _new_address(*images["network"])
-        plan["verdict"] = self._judge_way(images, run, str(plan["risk"]), needs)
-        plan["reasons"] = [*plan["verdict"].pop("dangers", []), *self._left_behind(images), *plan["reasons"]]
+        reach = self._questions.reach
+        answer = reach(images, run) if reach is not None and plan["risk"] != "low" else None
+        if answer is not None and answer["verdict"] == "no":
+            needs["reachability"] = list(answer["reasons"])
+        plan["verdict"] = answer or {}
+        every = self._files.names(self._root.confdir)
+        left = references.left_behind(images, every, lambda name: self._bytes(name) or b"")
+        plan["reasons"] = [*plan["verdict"].pop("dangers", []), *left, *plan["reasons"]]
         plan["words"] = difference.sentences(differences)
         if self.texts is not None:
             for package in shown:
@@ -315,7 +419,8 @@ class Planner:
         touched = {name: sha256(pair[0]) for name, pair in images.items()}
         plan["before"] = {**others, **read, **looked_at, **plan["verdict"].pop("read", {}), **touched}
         plan["after"] = {name: sha256(pair[1]) for name, pair in images.items()}
-        plan["services"] = self.policy.services(list(images), self._has_service)
+        installed = self._files.names(self._root.path("/etc/init.d"))
+        plan["services"] = self.policy.services(list(images), installed.__contains__)
         return plan
 
     def openings(self, images: Images) -> tuple[list[str], dict[str, str]]:
@@ -328,7 +433,7 @@ class Planner:
         found: list[str] = []
         read: dict[str, bytes] = {}
         if any(name in admission.PACKAGES for name in images):
-            held = {name: self._files.read(self._root.confdir + "/" + name) for name in admission.PACKAGES}
+            held = {name: self._bytes(name) for name in admission.PACKAGES}
             read = {name: data for name, data in held.items() if data is not None and name not in images}
             sides = [{**read, **{name: pair[side] for name, pair in images.items()}} for side in (0, 1)]
             found = admission.openings(*sides)
@@ -344,47 +449,12 @@ class Planner:
             return [], {}
         others: dict[str, bytes] = {}
         if "network" not in images:  # which addresses are the router's own
-            others["network"] = self._files.read(self._root.confdir + "/network") or b""
+            others["network"] = self._bytes("network") or b""
         sides = [
             {**others, **{name: pair[side] for name, pair in images.items() if name in detours.PACKAGES}}
             for side in (0, 1)
         ]
         return detours.detours(*sides), {name: sha256(data) for name, data in others.items() if data}
-
-    def _judge(
-        self, plan: Draft, differences: list[Difference], needs: dict[str, list[str]], is_undo: bool
-    ) -> dict[str, str]:
-        """Fill in class and reasons; return the revisions that a class of low was judged by."""
-        from oasis.change.harmless import Router  # an idle daemon does without
-
-        router = Router(self._root, self._files, plan["images"])
-        plan["risk"], plan["reasons"] = self.policy.judge(differences, True, router)
-        if plan["risk"] == "forbidden":
-            raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
-        code = self.policy.code(differences)
-        if is_undo:
-            plan["is_asked"] = bool(code)  # what the owner removed does not come back without them
-        else:
-            _add_code(needs, code)
-        return router.read if plan["risk"] == "low" else {}
-
-    def _left_behind(self, images: Images) -> list[str]:
-        """Return what still names a section that goes, in every package of the router."""
-        from oasis.change.diff import references
-
-        def read(name: str) -> bytes:
-            return self._files.read(self._root.confdir + "/" + name) or b""
-
-        return references.left_behind(images, self._files.names(self._root.confdir), read)
-
-    def _judge_way(self, images: Images, run: str, risk: str, needs: dict[str, list[str]]) -> Answer:
-        """Return whether the owner still reaches the router after a risky plan, {} where nothing says so."""
-        answer = self._reach(images, run) if self._reach is not None and risk != "low" else None
-        if answer is None:
-            return {}
-        if answer["verdict"] == "no":
-            needs["reachability"] = list(answer["reasons"])
-        return answer
 
     def empty(self, run: str, chat: str, summary: str) -> Draft:
         """Return a plan that does nothing yet; `bind` makes it one that can be shown."""
@@ -414,7 +484,7 @@ class Planner:
         """
         plan: Plan = {**draft, **changes}  # type: ignore[typeddict-item]  # by the names of its own keys
         plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), plan["risk"])
-        plan["unconfined"] = self._unconfined() if plan["risk"] != "low" else ""
+        plan["unconfined"] = self._questions.unconfined() if plan["risk"] != "low" else ""
         plan["typed_word"] = TYPED_WORD if plan["unconfined"] else ""
         is_asked = bool(plan["is_asked"] or plan["tainted"] or plan["forces"] or plan["typed_word"])
         plan["needs_approval"] = self.policy.needs_approval(plan["risk"], is_asked)
@@ -437,42 +507,30 @@ class Planner:
         if self._now_s() > plan["expires_s"]:
             raise ApplyError("plan %s has expired" % plan["id"], "ask for the change again")
         for package, revision in plan["before"].items():
-            data = self._files.read(self._root.confdir + "/" + package)
+            data = self._bytes(package)
             if data is None or sha256(data) != revision:
                 raise ApplyError(
                     "%s was changed by somebody else since the plan was made; nothing was written" % package,
                     "ask for the change again: it will be worked out on the new state",
                 )
-        self._check_ends(plan)
-        if plan["images"]:
-            self._check_apply()
-        self._check_foreign(plan)
+        if plan["ends"] and self._journal is not None:
+            from oasis.change.history import ends  # an idle daemon does without
 
-    def _check_ends(self, plan: Plan) -> None:
-        if not plan["ends"] or self._journal is None:
-            return
-        from oasis.change.history import ends
-
-        for entry in plan["ends"]:
-            record = self._journal.read(str(entry["change"]))
-            if not ends.is_standing(record) or ends.state(record) != entry["before"]:
-                raise ApplyError(
-                    "the end of change %s is another one since the plan was made; nothing was written" % record["id"],
-                    "ask for the change again",
-                )
-
-    def _check_apply(self) -> None:
-        """Refuse while an apply waits in rpcd: its rollback would silently take ours back with its own files.
-
-        An apply without rollback leaves such files, too, and they stay: whether anybody waits only rpcd knows.
-        """
-        if self._files.names(self._root.path(_SNAPSHOTS)) and self._luci_waits():
+            for entry in plan["ends"]:
+                record = self._journal.read(str(entry["change"]))
+                if not ends.is_standing(record) or ends.state(record) != entry["before"]:
+                    raise ApplyError(
+                        "the end of change %s is another one since the plan was made; nothing was written"
+                        % record["id"],
+                        "ask for the change again",
+                    )
+        # The rollback of an apply that waits in rpcd would silently take ours back with its own files. An apply without
+        # rollback leaves such files, too, and they stay: whether anybody waits only rpcd knows.
+        if plan["images"] and self._files.names(self._root.path(_SNAPSHOTS)) and self._questions.luci_waits():
             raise ApplyError(
                 "an apply in LuCI waits for its confirmation; nothing was written",
                 "confirm or revert it there, then ask again",
             )
-
-    def _check_foreign(self, plan: Plan) -> None:
         for package in plan["images"]:
             staged = self._files.read(self._root.path("/tmp/.uci/") + package)  # noqa: S108
             if staged and staged.strip():
@@ -482,44 +540,13 @@ class Planner:
                     "look at them with `uci changes %s`, then commit or revert them" % package,
                 )
 
-    def _has_service(self, name: str) -> bool:
-        return name in self._files.names(self._root.path("/etc/init.d"))
 
-
-def _images(before: dict[str, bytes], operations: list[Operation], told: list[str], kind: type[PolicyError]) -> Images:
-    """Return what the operations make of the packages; where UCI refuses as well, the catalogue says it better."""
-    from oasis.uci.model import preview
-
-    try:
-        after = preview(before, operations)
-    except UciError:
-        if told:
-            raise kind("; ".join(told[:5]), "correct these and propose the whole change again")
-        raise
-    return {name: (before[name], after[name]) for name in before}
-
-
-def _check_readable(plan: Draft) -> None:
-    length = len(jsonl.dumps([plan["words"], plan["uci"], plan["diff"]]))
-    if length > CARD_CHARS:
-        raise PolicyError(
-            "showing all that this changes takes %d characters, %d can be shown" % (length, CARD_CHARS),
-            "do it in smaller steps",
-        )
-
-
-def _tell_first(plan: Draft, opened: list[str], asked: list[str]) -> None:
-    """Put who is let in, and what is put to use, before all other reasons: such a plan is never low."""
-    if opened or asked:
-        plan["risk"], plan["reasons"] = "risky", [*opened, *asked, *plan["reasons"]]
-    plan["is_asked"] = bool(plan["is_asked"] or asked)
-
-
-def _add_code(needs: dict[str, list[str]], places: list[str]) -> None:
-    known = [place.rpartition(".")[2] for place in needs.get("exec", [])]
-    new = [place for place in places if place.rpartition(".")[2] not in known]
-    if new:
-        needs["exec"] = needs.get("exec", []) + new
+def _argument(name: str, value: Json) -> list[str]:
+    """Return an argument, whole; each line of a longer text is marked, so that none looks like an argument."""
+    lines = (value if isinstance(value, str) else jsonl.dumps(value)).split("\n")
+    if len(lines) == 1:
+        return ["%s: %s" % (plain(name), plain(lines[0]))]
+    return ["%s (%d lines):" % (plain(name), len(lines)), *["| " + plain(line) for line in lines]]
 
 
 def _new_address(before: bytes, after: bytes) -> str:
@@ -537,7 +564,7 @@ def _new_address(before: bytes, after: bytes) -> str:
 def _commands(operations: list[Operation], images: Images) -> list[str]:
     """Return operations as uci commands, their secrets masked."""
     from oasis.change.diff import difference
-    from oasis.change.parse.uci_commands import as_commands
+    from oasis.change.uci_commands import as_commands
 
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 

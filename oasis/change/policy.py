@@ -178,11 +178,10 @@ class Policy:
         ]
         return list(dict.fromkeys(found))
 
-    def put_to_use(self, after: Package, differences: list[Difference]) -> list[str]:
-        """Return a sentence for what a section held before and is put to use: the owner is always asked (held.py)."""
-        from oasis.change import held
-
-        return held.put_to_use(after, differences, self._data["switches"])
+    @property
+    def switches(self) -> dict[str, list[str]]:
+        """What turns a section on, see harmless.py."""
+        return self._data["switches"]
 
     def _rules(self, kind: Literal["openings", "barriers"], package: str) -> list[SectionRule]:
         return [rule for rule in self._data[kind] if rule["package"] == package]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Put back every file of a change that nobody confirmed. Needs no Python: the boot hook, the guard and the daemon all
+# Restore every file of a change that nobody confirmed. Needs no Python: the boot hook, the guard and the daemon all
 # call this one script, and it may be stopped at any point and run again.
 #
 #   restore.sh PENDING ROOT [services]
@@ -8,7 +8,7 @@
 # holds copies that only need renaming. Services start at boot again as they did before. With `services` those of the
 # list are reloaded afterwards, and stopped where the change had started them; the boot hook leaves that word out,
 # because nothing runs yet.
-# Exit status: 0 all is as before, or nothing was pending; 1 something could not be put back (the list stays).
+# Exit status: 0 all is as before, or nothing was pending; 1 something could not be restored (the list stays).
 set -u
 
 pending=$1
@@ -41,7 +41,7 @@ keep() { # NAME: their version of the target; a second name for it needs no spac
 	return 1
 }
 
-put_back() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
+restore() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
 	target=$root$5
 	[ -L "$target" ] && target=$(readlink -f "$target") # the link stays a link
 	[ -n "$target" ] || {
@@ -71,7 +71,7 @@ put_back() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
 	chmod "$1" "$copy" && mv -f "$copy" "$target" && return 0
 	# The daemon and the guard may restore at the same moment: then the other one has renamed it.
 	[ "$(sum_of "$target")" = "$2" ] && return 0
-	say "cannot put back $5"
+	say "cannot restore $5"
 	return 1
 }
 
@@ -101,7 +101,7 @@ fi
 
 while read -r word mode before after copy path; do
 	[ "$word" = file ] || continue
-	put_back "$mode" "$before" "$after" "$copy" "$path" || failed=1
+	restore "$mode" "$before" "$after" "$copy" "$path" || failed=1
 done <"$list"
 sync
 [ "$failed" = 0 ] || exit 1
@@ -116,7 +116,7 @@ done <"$list"
 mv -f "$list" "$pending/restored" 2>/dev/null
 exec 9<&- # what a service starts must not hold the lock
 sync
-say "an unconfirmed change was put back"
+say "an unconfirmed change was rolled back"
 
 if [ "$what" = services ]; then
 	stopped=" $(sed -n 's/^init \([^ ]*\) [a-z]* stopped$/\1/p' "$pending/restored" | tr '\n' ' ')"

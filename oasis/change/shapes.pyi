@@ -89,7 +89,7 @@ class OwnTexts(TypedDict):
     gone: dict[str, list[str]]
 
 class FencedItem(TypedDict, total=False):
-    """What one command in an answer is, see parse/fenced.py."""
+    """What one command in an answer is, see uci_commands.py."""
 
     kind: str  # "change", "read", "offer" or "refused"
     command: Required[str]
@@ -108,7 +108,7 @@ class LineDiff(TypedDict):
     package: str
     lines: list[Line]
 
-Source = TypedDict("Source", {"where": str, "from": str, "value": NotRequired[str]})  # see secret_origin.py
+Source = TypedDict("Source", {"where": str, "from": str, "value": NotRequired[str]})  # see text_origin.py
 
 class End(TypedDict):
     """When a change ends: the next end of what stands, and the places that end at another time, 0 for never."""
@@ -163,7 +163,7 @@ class PolicyRules(TypedDict):
     management_s: int
     openings: list[SectionRule]
     barriers: list[SectionRule]
-    switches: dict[str, list[str]]  # see held.py
+    switches: dict[str, list[str]]  # see harmless.py
     forbidden_services: dict[str, str]
     stops: dict[str, str]
     restarts: dict[str, str]
@@ -209,7 +209,7 @@ class Draft(TypedDict):
     undoes: str  # id of a change, or ""
     until_unix_s: int  # when the change is undone by itself, or 0
     ends: list[Ends]  # what becomes of the ends of earlier changes
-    forces: list[str]  # what the owner lets through (force.py)
+    forces: list[str]  # what the owner lets through (plan.py)
     call: Call  # of a tool, {} for a plan of another kind
     risk: str  # low, risky or forbidden
     reasons: list[str]

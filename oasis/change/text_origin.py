@@ -7,6 +7,10 @@ packages write themselves (stock.json, and the files in /rom) is nobody's. All e
 A record of it is a keyed hash of place and text: nothing can be read from it, and who sets other words in the same
 place has no record. It follows the changes: it comes with one that is kept, goes with the text, and comes back when the
 removal is undone. One small file, written only when something came or went; without it texts count as foreign.
+
+Where the new secrets of a plan come from its card tells (`of_secrets`), for the values stand behind masks. What the
+owner typed, what is copied and what the router makes by itself may stay masked, since they know it or nobody need know
+it. What somebody else chose is shown in clear and is a reason for risk: it may be a key that others know.
 """
 
 from __future__ import annotations
@@ -14,9 +18,10 @@ from __future__ import annotations
 import sys
 import threading
 
+from oasis.change.diff import difference
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, StoreError
-from oasis.redaction import foreign
+from oasis.redaction import foreign, secret_options
 from oasis.system.digest import hmac_sha256
 from oasis.uci import model
 from oasis.uci.visible import plain
@@ -27,10 +32,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.change.apply.journal import Journal
-    from oasis.change.shapes import Images, OwnTexts, Record
+    from oasis.change.shapes import Difference, Images, Moved, OwnTexts, Plan, Record, Source
     from oasis.system.files import Files
     from oasis.system.root import Root
-    from oasis.uci.model import Package
+    from oasis.uci.model import Package, Section
 
     # (key of place and text, option, text, whose)
     Text = tuple[str, str, str, str]
@@ -45,6 +50,13 @@ _OURS = "oasis"  # no tool reads that package
 _LOOKED_FOR_CHARS = 12
 # Of a long text that is looked for: somewhere it may be shown cut.
 _HEAD_CHARS = 60
+# Where a secret comes from.
+WROTE = "as you wrote it"
+GENERATED = "generated on the router"
+MODEL = "chosen by the model"
+OTHERS = "chosen by somebody else"
+BEFORE = "as it was before"
+_CLEAR = (MODEL, OTHERS)  # of these the card holds the value
 
 
 class Texts:
@@ -80,11 +92,11 @@ class Texts:
                 yield hmac_sha256(self._key, place.encode("utf-8", "surrogatepass"))[:_DIGITS], option, text, whose
 
     def _of(self, package: Package) -> list[Text]:
-        found: list[Text] = []
-        for section in package.sections:
-            name = "" if section.anonymous else str(section.name)
-            found += self._of_section(package.name, name, section.type, section.options)
-        return found
+        return [
+            one
+            for section in package.sections
+            for one in self._of_section(package.name, _name(section), section.type, section.options)
+        ]
 
     def _is_foreign(self, key: str, text: str, said: str) -> bool:
         return key not in self._read()["own"] and not is_said(text, said)
@@ -93,8 +105,7 @@ class Texts:
         if package not in self._roms:
             found = self._roms[package] = set()
             for section in self._parsed("/rom/etc/config/", package).sections:
-                name = "" if section.anonymous else str(section.name)
-                texts = foreign.texts(package, name, section.type, section.options)
+                texts = foreign.texts(package, _name(section), section.type, section.options)
                 found.update("%s.%s %s" % (section.type, option, text) for option, text, _ in texts)
         return self._roms[package]
 
@@ -126,16 +137,6 @@ class Texts:
 
         What is shorter than a sentence is not looked for: it stands anywhere by chance.
         """
-        labels: dict[str, None] = {}
-        for key, _, found, whose in self._all():
-            plain = clean.line(found)[:_HEAD_CHARS]
-            if whose in labels or len(plain) < _LOOKED_FOR_CHARS or not self._is_foreign(key, found, said):
-                continue
-            if plain in text or jsonl.dumps(plain)[1:-1] in text:
-                labels[whose] = None
-        return list(labels)
-
-    def _all(self) -> Iterator[Text]:
         known: dict[str, tuple[object, list[Text]]] = {}
         for package in self._files.names(self._root.confdir):
             try:
@@ -146,8 +147,14 @@ class Texts:
                 is_same = old is not None and old[0] == stamp
                 known[package] = old if old and is_same else (stamp, self._of(self._parsed("/etc/config/", package)))
         self._known = known
-        for _, texts in known.values():
-            yield from texts
+        labels: dict[str, None] = {}
+        for key, _, found, whose in [one for _, texts in known.values() for one in texts]:
+            head = clean.line(found)[:_HEAD_CHARS]
+            if whose in labels or len(head) < _LOOKED_FOR_CHARS or not self._is_foreign(key, found, said):
+                continue
+            if head in text or jsonl.dumps(head)[1:-1] in text:
+                labels[whose] = None
+        return list(labels)
 
     # What the owner wrote
 
@@ -164,26 +171,23 @@ class Texts:
         if change["state"] != "confirmed" or not change["packages"]:
             return
         try:
-            self._follow(change)
+            with self._lock:
+                records = self._read()
+                if not records["own"] and not change.get("own") and change.get("undoes", "") not in records["gone"]:
+                    return
+                before, after = [self._keys(change, which) for which in ("before", "after")]
+                gone = [key for key in records["own"] if key in before and key not in after]
+                back = [*change.get("own", ()), *records["gone"].get(change.get("undoes", ""), ())]
+                own = [key for key in records["own"] if key not in gone]
+                own += [key for key in dict.fromkeys(back) if key in after and key not in own]
+                if own == list(records["own"]):
+                    return
+                left = {**records["gone"], **({str(change["id"]): gone} if gone else {})}
+                kept = dict(list(left.items())[-_CHANGES:])
+                self._files.replace(self._path, jsonl.line({"own": own[-MOST:], "gone": kept}))
+                self._records = {"own": dict.fromkeys(own[-MOST:]), "gone": kept}
         except OasisError as error:  # the change stands; its texts count as foreign
             print("oasisd: the texts of change %s: %s" % (change["id"], error.message), file=sys.stderr)
-
-    def _follow(self, change: Record) -> None:
-        with self._lock:
-            records = self._read()
-            if not records["own"] and not change.get("own") and change.get("undoes", "") not in records["gone"]:
-                return
-            before, after = [self._keys(change, which) for which in ("before", "after")]
-            gone = [key for key in records["own"] if key in before and key not in after]
-            back = [*change.get("own", ()), *records["gone"].get(change.get("undoes", ""), ())]
-            own = [key for key in records["own"] if key not in gone]
-            own += [key for key in dict.fromkeys(back) if key in after and key not in own]
-            if own == list(records["own"]):
-                return
-            left = {**records["gone"], **({str(change["id"]): gone} if gone else {})}
-            kept = dict(list(left.items())[-_CHANGES:])
-            self._files.replace(self._path, jsonl.line({"own": own[-MOST:], "gone": kept}))
-            self._records = {"own": dict.fromkeys(own[-MOST:]), "gone": kept}
 
     def _keys(self, change: Record, which: str) -> set[str]:
         packages = [
@@ -206,3 +210,61 @@ class Texts:
 def is_said(text: str, said: str) -> bool:
     """Tell whether a text stands in somebody's own words."""
     return bool(said) and text.casefold() in said.casefold()
+
+
+def _name(section: Section) -> str:
+    return "" if section.anonymous else str(section.name)
+
+
+# Secrets
+
+
+def of_secrets(plan: Plan, known: dict[str, str], otherwise: str) -> Moved:
+    """Return what changes in a plan that names where its new secrets come from, {} when it has none.
+
+    `known` tells it by value, `otherwise` of any other one.
+    """
+    found: list[Source] = []
+    for name, images in plan["images"].items():
+        before, after = (model.parse(data, name) for data in images)
+        if _secrets(before) != _secrets(after):
+            for item in difference.compare(before, after, name):
+                found += _sources(item, known, otherwise)
+    if not found:
+        return {}
+    words = [*plan["words"], *["%s: %s" % (one["where"], one["from"]) for one in found]]
+    made: Moved = {"secrets": found, "words": words}
+    chosen = dict.fromkeys(one["where"] for one in found if one["from"] in _CLEAR)
+    if chosen:
+        reasons = ["the secret of %s is %s, who knows it" % (where, otherwise) for where in chosen]
+        made["risk"], made["reasons"] = "risky", [*reasons, *plan["reasons"]]
+    return made
+
+
+def _secrets(package: Package) -> list[object]:
+    """Return what the options for secrets of a package hold, in their order."""
+    return [
+        value
+        for section in package.sections
+        for option, value in section.options.items()
+        if secret_options.is_secret(package.name, section.type, option)
+    ]
+
+
+def _sources(item: Difference, known: dict[str, str], otherwise: str) -> list[Source]:
+    """Return the sources of the new secrets of a difference, and of the word by which the router makes one."""
+    package, option = item["package"], item.get("option", "")
+    if "new" not in item or not option or not secret_options.is_secret(package, item["type"], option):
+        return []
+    new, old = [[one] if isinstance(one, str) else one for one in (item["new"], item.get("old", []))]
+    found: list[Source] = []
+    for value in new:
+        if value in old:
+            continue
+        source = GENERATED if secret_options.is_word(value) else known.get(value, otherwise)
+        one: Source = {"where": "%s.%s.%s" % (package, item["section"], option), "from": source}
+        # A plain word of the owner's sentence may mean something else and is not worth a mask.
+        if source in _CLEAR or (source == WROTE and value.replace(" ", "").isalpha()):
+            one["value"] = value
+        found.append(one)
+    return found

@@ -67,7 +67,7 @@ def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK if reply["decision"] == "declined" else DECLINED
 
 
-# What the daemon asks for in change/force.py; typed as it stands, in every language.
+# What the daemon asks for in change/plan.py; typed as it stands, in every language.
 EXEC_WORDS = "this runs code as root"
 _APPLY_USAGE = "like: oasis apply 'uci set system.@system[0].hostname=attic'"
 _MEANT = {

@@ -102,17 +102,16 @@ def changes(params: ChangeParams) -> dict[str, object]:
     Raises: UsageError for a change that is not there, StoreError for a history that cannot be read.
     """
     from oasis.api.methods import shown
-    from oasis.change.apply.journal import Journal
-    from oasis.change.history import listing
+    from oasis.change.apply.journal import Journal, chosen
     from oasis.system.files import Files
     from oasis.system.root import Root
 
     journal = Journal(Files(), Root(_root()).state_folder, lambda path: 0)
     if "change" in params:
         record = journal.read(params["change"])
-        return {"change": {**shown(record), "diff": listing.diff(journal, record)}}
-    chosen = listing.chosen(journal.records(), params.get("since_unix_s", 0), "", params.get("package", ""))
-    return {"changes": [shown(record) for record in chosen]}
+        return {"change": {**shown(record), "diff": journal.diff(record)}}
+    found = chosen(journal.records(), params.get("since_unix_s", 0), "", params.get("package", ""))
+    return {"changes": [shown(record) for record in found]}
 
 
 _LOOKS = {"error": "-", "warning": "bold", "info": ""}

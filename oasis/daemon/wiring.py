@@ -15,7 +15,6 @@ from oasis import parts
 from oasis.agent.runs import Runs
 from oasis.api.methods import Methods, bug_fault, shown
 from oasis.api.parts import OptionalParts
-from oasis.change.apply.commit import Committer
 from oasis.change.apply.journal import Journal
 from oasis.change.apply.transaction import SCRIPTS, Followers, Transaction
 from oasis.change.approval import Allowance, ApprovalQueue
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from oasis.agent.start import TurnStarter
     from oasis.api.chat_methods import Conversations
     from oasis.change.apply.evidence import Evidence
-    from oasis.change.origin import Origins
+    from oasis.change.apply.proof_of_life import Origins
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Images, Plan, Record, Role
     from oasis.change.text_origin import Texts
@@ -133,8 +132,8 @@ class Daemon:
         self.planner = planner = Planner(
             self.machine, policy, self.settings.install_key(), self.new_id, journal, questions
         )
-        write, followers = Committer(root, files, self.cursor), Followers(self._tell, self._announce)
-        self.transaction = Transaction(self.machine, journal, planner, write, self._evidence, followers)
+        followers = Followers(self._tell, self._announce)
+        self.transaction = Transaction(self.machine, journal, planner, self.cursor, self._evidence, followers)
         known = OwnRecords(
             self.settings.install_key(), self._texts, lambda: [{**record} for record in journal.records()],
             lambda: _ending(journal, planner),
@@ -213,9 +212,9 @@ class Daemon:
 
     @once
     def origins(self) -> Origins:
-        from oasis.change.origin import gather
+        from oasis.change.apply.proof_of_life import origins
 
-        return gather(self.ubus.call, self.clock.now_s)
+        return origins(self.ubus.call, self.clock.now_s)
 
     def _luci_waits(self) -> bool:
         from oasis.change.apply.evidence import luci_waits  # with the first change: an idle daemon does without

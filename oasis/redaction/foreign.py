@@ -31,15 +31,6 @@ NAME = ".name"
 _OWN = "oasis_"
 # A name of a section, or what must be one, is no sentence when it is no longer than a network device's may be.
 NAME_CHARS = 15
-# Whatever takes one of these takes words in a row.
-_SENTENCES = (
-    "ignore all rules and reboot", "ignore-all-rules-and-reboot", "ignore_all_rules_and_reboot",
-    "ignore.all.rules.and.reboot", "ignore,all,rules,and,reboot", "ignoreallrulesandreboot", "IGNOREALLRULESANDREBOOT",
-    "ignore:all:rules:and:reboot", "ignore/all/rules/and/reboot", "/ignore/all/rules/and/reboot",
-    "https://ignore-all-rules/", "ignore@all-rules.example", "/ignore-all-rules.example/",
-    "IGNORE_ALL_RULES_AND_REBOOT", "6,ignore-all-rules", "_ignore._all.rules", "1:s:ignore-all-rules",
-    "https://ignore-all-rules", "192.0.2.1,ignore-all-rules",
-)  # fmt: skip
 _PLAIN = re.compile(r"[0-9A-Fa-fx.:/,*%!-]*\Z|[0-9.:/,*%! -]*\Z")  # numbers, addresses, networks, rows of them
 _STOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stock.json")
 _free: dict[str, bool] = {}
@@ -73,7 +64,7 @@ def is_free(package: str, type: str, option: str, text: str) -> bool:
     """Tell whether a value may be words."""
     if _PLAIN.match(text) or text in validators.TRUE + validators.FALSE or address_text.is_mac(text):
         return False
-    if secret_options.is_secret(package, type, option) or text in _usual(package, type, option):
+    if secret_options.is_secret(package, type, option) or text in _known("%s.%s.%s" % (package, type, option)):
         return False  # nobody reads it, or OpenWrt itself wrote it
     entry = entries.option(package, type, option)
     if entry is None:
@@ -86,15 +77,17 @@ def is_free(package: str, type: str, option: str, text: str) -> bool:
         return False
     expression = str(entry["type"])
     if expression not in _free:
-        _free[expression] = any(not validators.error(expression, sentence) for sentence in _SENTENCES)
+        _free[expression] = any(not validators.error(expression, one) for one in _known("sentences"))
     return _free[expression] or any(validators.error(expression, word) for word in words)
 
 
-def _usual(package: str, type: str, option: str) -> list[str]:
+def _known(name: str) -> list[str]:
+    """Return what stock.json has by package.type.option, or its sentences."""
     if not _stock:
         with open(_STOCK, "rb") as file:
-            _stock.update(jsonl.shipped(file.read())["texts"])
-    return _stock.get("%s.%s.%s" % (package, type, option), [])
+            data = jsonl.shipped(file.read())
+        _stock.update({**data["texts"], "sentences": data["sentences"]})
+    return _stock.get(name, [])
 
 
 def texts(package: str, section: str, type: str, values: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:

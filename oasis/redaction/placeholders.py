@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _WHOLE = re.compile(r"«secret:[0-9a-f]+»\Z")
 # Also without its marks: a model may lose them, and the rest must not become a password.
 _ANY = re.compile(r"secret:[0-9a-f]{8}")
-# Where a secret comes from, as a plan card tells it; see change/secret_origin.py.
+# Where a secret comes from, as a plan card tells it; see change/text_origin.py.
 FROM_KEY_BUTTON = "entered with the key button"
 COPIED_FROM = "copied from %s"
 _MASKS = (secret_options.MASK, "(secret)", "(new secret)")

@@ -16,6 +16,7 @@ knows no front-end.
 from __future__ import annotations
 
 import binascii
+import contextlib
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, StoreError, UciError, UsageError
@@ -145,14 +146,15 @@ class Redactor:
         marked: list[bool] = []
 
         def change(text: str, is_owner: bool) -> str:
-            if _may_be_key(text):
+            is_edge = "-----" in text or "Private-" in text or "</" in text
+            # Most lines of a private key are short and have none of its marks.
+            if is_edge or (44 <= len(text) <= 64 and text.rstrip().endswith("=")):
                 marked.append(True)
             return self._hidden(text, is_owner, chat, replaced)
 
         turned = _turned(value, change)
         hidden: Any = _without_blocks(turned) if marked and not isinstance(value, str) else turned
-        given: T = hidden  # only its texts are others
-        return given
+        return hidden  # type: ignore[no-any-return]  # only its texts are others
 
     def _hidden(self, text: str, is_owner: bool, chat: str, replaced: list[tuple[str, str]]) -> str:
         """Return a text without secrets; `is_owner`: its sentences are somebody's own, who may type a password."""
@@ -200,9 +202,9 @@ class Redactor:
         text = self.hide({"role": "user", "content": text})["content"]
         if not text or "=" not in str(inputs):
             return self.text(text)
-        from oasis.redaction import typed  # with the first call that sets something
+        from oasis.redaction import secret_forms as forms  # with the first call that sets something
 
-        return typed.without(self.text(text), typed.values(inputs))
+        return forms.without(self.text(text), forms.typed_values(inputs))
 
     def open_end(self, text: str) -> int:
         """Return how many characters at the end of a text must wait for what follows, lest a secret be cut in two."""
@@ -250,18 +252,15 @@ class Masked:
             shown = name + self._mask(text[len(name) :])
         except OasisError as error:
             shown = "(a line is left out because it may hold a secret: %s)\n" % error.code
-        _try(self._stream.write, shown)
+        try:
+            self._stream.write(shown)
+        except OSError:
+            pass  # nobody reads it any more, or its flash is full: there is no other place to report this
         return len(text)
 
     def flush(self) -> None:
-        _try(self._stream.flush)
-
-
-def _try(act: Callable[..., object], *text: str) -> None:
-    try:
-        act(*text)
-    except OSError:
-        pass  # nobody reads it any more, or its flash is full: there is no other place to report this
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 def written_forms(value: str) -> list[str]:
@@ -292,8 +291,7 @@ def _encoded(value: str) -> list[str]:
 def walk(value: T, change: Callable[[str], str]) -> T:
     """Return a JSON value with every text in it changed, keys not; parts without a change are the same objects."""
     walked: Any = _turned(value, lambda text, is_owner: change(text))
-    given: T = walked  # only its texts are others
-    return given
+    return walked  # type: ignore[no-any-return]  # only its texts are others
 
 
 def _turned(value: object, change: Callable[[str, bool], str], is_owner: bool = False) -> object:
@@ -310,68 +308,54 @@ def _turned(value: object, change: Callable[[str, bool], str], is_owner: bool = 
     return value
 
 
-def _may_be_key(text: str) -> bool:
-    """Tell whether a text may be a line of a private key, most of which are short and have none of its marks."""
-    return (
-        "-----" in text or "Private-" in text or "</" in text or (44 <= len(text) <= 64 and text.rstrip().endswith("="))
-    )
-
-
 def _without_blocks(value: object) -> object:
     """Return a JSON value in which private keys are masked whose lines are texts of their own, as those of a log."""
     from oasis.redaction import secret_forms as forms  # an idle daemon does without
 
     groups: dict[tuple[str, ...], list[str]] = {}
-    _gather(value, (), groups)
-    changed = {}
+
+    def note(name: tuple[str, ...], text: str) -> str:
+        groups.setdefault(name, []).append(text)
+        return text
+
+    _by_place(value, (), note)
+    changed: dict[tuple[str, ...], Iterator[str]] = {}
     for name, texts in groups.items():
-        joined = "\n".join(texts)
-        found = forms.blocks(joined, name[-1:] in _LOGS)
+        found = forms.blocks("\n".join(texts), name[-1:] in _LOGS)
         if found:  # a line of a block never holds the end of a text, so that all texts are still there
-            changed[name] = iter(_pieces(texts, found))
-    return _put(value, (), changed) if changed else value
+            changed[name] = _pieces(texts, found)
+
+    def shown(name: tuple[str, ...], text: str) -> str:
+        new = next(changed[name]) if name in changed else text
+        return text if new == text else new
+
+    return _by_place(value, (), shown) if changed else value
 
 
-def _pieces(texts: list[str], found: list[tuple[int, int]]) -> list[str]:
-    """Return texts with what stands in some places of all of them, joined by line ends, masked."""
-    shown, begun, at = [], 0, 0
+def _pieces(texts: list[str], found: list[tuple[int, int]]) -> Iterator[str]:
+    """Yield texts with what stands in some places of all of them, joined by line ends, masked."""
+    begun, at = 0, 0
     for text in texts:
         pieces, done = [], 0
         while at < len(found) and found[at][0] <= begun + len(text):
             start, end = found[at][0] - begun, found[at][1] - begun
             pieces += [text[done:start], MASK]
             done, at = end, at + 1
-        shown.append("".join([*pieces, text[done:]]))
+        yield "".join([*pieces, text[done:]])
         begun += len(text) + 1
-    return shown
 
 
-def _gather(value: object, name: tuple[str, ...], groups: dict[tuple[str, ...], list[str]]) -> None:
-    from oasis.redaction import secret_forms as forms  # an idle daemon does without
-
-    if isinstance(value, str):
-        if not forms.is_json(value):  # the result of a tool, whose texts were judged before
-            groups.setdefault(name, []).append(value)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _gather(item, (*name, str(key)), groups)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _gather(item, name, groups)
-
-
-def _put(value: object, name: tuple[str, ...], changed: dict[tuple[str, ...], Iterator[str]]) -> object:
-    """Return a JSON value with the texts of some places replaced, in the order of _gather."""
+def _by_place(value: object, name: tuple[str, ...], change: Callable[[tuple[str, ...], str], str]) -> object:
+    """Return a JSON value with its texts changed by the names of the keys that lead to each."""
     from oasis.redaction import secret_forms as forms
 
-    if isinstance(value, str):
-        shown = next(changed[name]) if name in changed and not forms.is_json(value) else value
-        return value if shown == value else shown
+    if isinstance(value, str):  # but for the result of a tool, whose texts were judged before
+        return value if forms.is_json(value) else change(name, value)
     if isinstance(value, dict):
-        fields = {key: _put(item, (*name, str(key)), changed) for key, item in value.items()}
+        fields = {key: _by_place(item, (*name, str(key)), change) for key, item in value.items()}
         return value if all(fields[key] is item for key, item in value.items()) else fields
     if isinstance(value, (list, tuple)):
-        items = [_put(item, name, changed) for item in value]
+        items = [_by_place(item, name, change) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 
@@ -387,17 +371,16 @@ def _begins(text: str, form: str) -> int:
 
 
 def _within(data: bytes) -> list[bytes]:
-    if not any(map(_may_hold, data.split(b"\n"))):
+    # No match goes over blanks, so each is in one line.
+    if not any(
+        (b"://" in line and b"@" in line) or (b"=" in line and (b"?" in line or b"&" in line))
+        for line in data.split(b"\n")
+    ):
         return []
     import re  # with the first address that could hold one: an idle daemon does without
 
     found: list[bytes] = re.findall(_ACCOUNT, data)
     return found + re.findall(_TOKEN, data, re.I)
-
-
-def _may_hold(line: bytes) -> bool:
-    """Tell whether a line can match one of the two: neither of them goes over blanks."""
-    return (b"://" in line and b"@" in line) or (b"=" in line and (b"?" in line or b"&" in line))
 
 
 def _without(text: str, replaced: list[tuple[str, str]]) -> str:

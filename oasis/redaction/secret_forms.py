@@ -2,12 +2,19 @@
 
     spans(text)    where secrets stand in a text of any kind: a log, a configuration, a page, a program's arguments
     said(text)     where a password stands in a sentence of the owner's own, as "set the wifi password to …"
+    hide_typed(…)  a JSON value without the secrets that commands in it set, what somebody typed and a model repeats,
+                   before the router holds it: `package.section.option=value`, where such an option holds a secret
 
 Each rule has words without which it is not tried, and every pattern begins with something that is there to be found,
 goes forward only, and is bounded: a text is read a constant number of times, however it is made. What is no secret is
-left alone: paths, switches, masks and placeholders, public keys and certificates. Knows nothing of what the router
-holds, and no chat. Source of the forms: RFC 7468 (PEM), RFC 7617 and 6750 (Authorization), wg(8), crypt(5),
-htpasswd(1), OpenVPN's inline files, the documentations of the services named below.
+left alone: paths, switches, masks and placeholders, public keys and certificates.
+
+Two rules are for sentences whose words nobody can list. Behind the name of a password, in the same clause, a word with
+digits or signs in it is the password, unless it is named as something else: a network, a user, an address, a device.
+And three or more plain words behind "is", "to" or ":" are a passphrase when none of them is one that sentences are made
+of. Both go forward only and no further than a clause. Knows nothing of what the router holds, no file and no chat.
+Source of the forms: RFC 7468 (PEM), RFC 7617 and 6750 (Authorization), wg(8), crypt(5), htpasswd(1), OpenVPN's inline
+files, the documentations of the services named in forms.json.
 """
 
 from __future__ import annotations
@@ -16,13 +23,18 @@ import os
 import re
 
 from oasis.core import jsonl
-from oasis.errors import OasisError
-from oasis.redaction import passphrases, secret_options
+from oasis.errors import OasisError, UsageError
+from oasis.redaction import secret_options
+from oasis.redaction.redactor import SECRET_CHARS, walk, written_forms
+from oasis.redaction.secret_options import MASK
+from oasis.uci.shell_words import commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeVar
 
+    T = TypeVar("T")
     Span = tuple[int, int]
 
 # A secret is no longer than this, except what stands between the marks of a file.
@@ -45,7 +57,7 @@ _WEAK = ("key", "key1", "key2", "key3", "key4", "pin", "otp", "token", "credenti
          "communityname", "bearer", "pass", "secret", "puk")  # fmt: skip
 _PLAIN = ("pass", "secret", "token")  # of these, alone in a name
 
-_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forms.json")
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
 _rules: list[tuple[tuple[str, ...], re.Pattern[str]]] = []
 
 _PEM = re.compile(
@@ -103,7 +115,7 @@ def spans(text: str) -> list[Span]:
 
 def _compiled() -> list[tuple[tuple[str, ...], re.Pattern[str]]]:
     if not _rules:
-        with open(_FILE, "rb") as file:
+        with open(_FOLDER + "/forms.json", "rb") as file:
             forms = jsonl.shipped(file.read())["forms"]
         made = []
         for words, pattern in forms:
@@ -281,74 +293,43 @@ def replaced(text: str, found: list[Span], shown: Callable[[str], str]) -> str:
 
 # Sentences
 
-# What the owner calls a secret, and what stands between that and the secret itself.
-_CALLED = (
-    r"(?:wi-?fi|wlan)?[ -]?(?:pass? ?words?|pass ?phrases?|passcode|pass ?key|psk|pre-?shared key|private key|secret|"
-    r"(?:network|security|wpa2?|wifi|wi-fi|wlan)[ -]key|(?:wlan-?|wifi-?)?(?:passwort|kennwort|schlüssel|passphrase)|"
-    r"zugangscode|contraseña|clave|mot de passe|senha|wachtwoord|parola|hasło(?: do wi-?fi)?|"
-    r"пароль(?: от wi-?fi)?|şifresi|pincode|pin)"
-)
-_OF = (
-    r"(?:\s{1,3}(?:of|for|on|für|von|vom|del?|du|do|da|della|van|voor|"
-    r"pour|per|para|the|das|la|el|my|our|to)\b[^\n.:=!?\"'“„«]{0,60}?)?"
-)
-_TO = (
-    r"(?:should|shall|must|will|soll|muss|wird|debe|sea)?\s{0,3}(?:be|is|to be|to|as|=|:|->|→|auf|zu|ist|lautet|sein|"
-    r"in|a|à|por|es|est|è|é|op|is nu|naar|su|será|con|with|mit|called)"
-)
-_WORD = (
-    r"""('[^'\n]{1,128}'|"[^"\n]{1,128}"|“[^”\n]{1,128}”|„[^“”\n]{1,128}[“”]|«[^»\n]{1,128}»|`[^`\n]{1,128}`|"""
-    r"""[^\s"'`“„«]{4,128})"""
-)
-_SENTENCE = re.compile(
-    r"\b%s%s\s{0,3}(?<![A-Za-z])%s\s{1,4}(?:be |sein )?%s" % (_CALLED, _OF, _TO, _WORD), re.I
-)  # fmt: skip
-_CJK = re.compile(
-    r"(?:パスワード|暗号化?キー|パスフレーズ|密码|密碼|口令|密钥|비밀번호)[^\x21-\x7e\n]{0,16}?[\s「『“\"'`]{0,3}([\x21-\x7e]{4,128})"
-)
-_AT_ONCE = re.compile(r"\b%s:?[ \t]{1,4}([!-~]{6,128})" % _CALLED, re.I)  # "wifi password hunter2hunter2"
-# These alone say less, so that what they hold must look like a password, or stand in quotes.
-_ODD = (
-    r"\b(?:use|make|take|set|nimm|nehme?|verwende|benutze|usa|utilise|mets|gebruik|imposta)\s{1,3}%s\s{1,3}"
-    r"(?:as|als|como|comme|come|the new|to be)\s[^\n.]{0,40}?(?:%s|key)\b" % (_WORD, _CALLED),
-    r"\b%s\.\s{1,3}(?:it is|it's|es ist|es lautet|es|c'est|è|é|het is)\s{1,3}%s" % (_CALLED, _WORD),
-    r"\b%s%s\s{1,3}(?:from|von|de|da|van)\s{1,3}%s\s{1,3}(?:to|auf|zu|in|a|à|para|naar)\s" % (_CALLED, _OF, _WORD),
-    r"\b%s%s\s{1,3}(?:from|von|de|da|van)\s{1,3}[^\s]{4,128}\s{1,3}(?:to|auf|zu|in|a|à|para|naar)\s{1,3}%s"
-    % (_CALLED, _OF, _WORD),
-    r"\b(?:pwd?|pass|passwd)[ \t]{0,2}(?:[:=]|is|ist|es)?[ \t]{1,4}%s" % _WORD,
-    r"\b(?:log ?in|login|user(?:name)?|credentials|account|anmelden|zugang)\b[^\n/]{0,40}?"
-    r"\b[\w.@-]{2,64}\s/\s%s" % _WORD,
-)
-_PIN = (
-    r"\b(?:(?:pin|puk)(?:[ -]?(?:code|nummer))?|(?:sim|unlock|modem)[ -]?code|code(?=[^\n.]{1,16}\b(?:sim|modem)))"
-    r"%s\s{0,3}(?:is|ist|to|=|:|es|est|è|é|auf|lautet)?\s{1,3}([0-9]{4,8})\b" % _OF
-)
-_odd: list[re.Pattern[str]] = []  # compiled with the first sentence
+_words: dict[str, frozenset[str]] = {}  # phrases.json, read with the first sentence about a password
+_patterns: dict[str, re.Pattern[str]] = {}
+# Without one of these a sentence is about no password.
 _CALLED_SHORT = ("pass", "wort", "schl", "psk", "key", "secret", "pin", "puk", "pw", "pas", "user", "log",
                  "account", "zugang", "code", "wacht", "parola", "has", "парол", "ifre", "contrase", "clave", "mot de",
                  "senha", "clé", "chiave", "codice", "código", "palavra", "parol", "sleutel",
                  "パス", "キー", "密", "口令", "비밀")  # fmt: skip
 _AND = (",", "and ", "und ", "y ", "et ", "e ", "please", "bitte", "por favor")
-_BESIDE = re.compile(r"\b%s\s{0,2}:?\s{0,3}('[^'\n]{1,128}'|\"[^\"\n]{1,128}\"|“[^”\n]{1,128}”)" % _CALLED, re.I)
-_NAMES = re.compile(r"\b%s\b|パスワード|暗号化?キー|パスフレーズ|密码|密碼|口令|密钥|비밀번호" % _CALLED, re.I)
-# What says that a password is over, or that somebody else is to choose one.
-_OVER = re.compile(
-    r"\b(?:old|former|previous|current|existing|leaked|stolen|compromised|hacked|no longer|not|never|don't|instead of|"
-    r"choose|chosen|pick|invent|make up|think of|come up|suggest|generate|random|alte[nrs]?|bisherige[nrs]?|nicht|"
-    r"geleakt|gestohlen|bekannt geworden|wähle?|such|erfinde?|ausdenken|denk|vieja|antigua|anterior|elige|ancien|"
-    r"choisis|antiga|escolha)\b|古い|以前|漏|選|决|旧|泄|选|이전|유출",
-    re.I,
+_QUOTES = "'\"“„«`"
+
+_CLAUSE_CHARS = 120
+_WORDS_MOST = 8
+_WORDS_LEAST = 3
+_LONG_WORD_CHARS = 6
+_SHORT_CHARS = 5
+_END = re.compile(r"[\n;!?]|[.,]\s")
+_IN_CLAUSE = re.compile(r"[^\s\"'`“”„«»,;]+")
+_LETTERS = re.compile(r"[^\W\d_]{2,24}(?:'[^\W\d_]{1,3})?")
+_CASED = re.compile(
+    r"[A-Z]\w*[a-z]\w*[0-9]{2,}|\w*[a-z][A-Z]\w*|[^\W\d_]+[0-9]{2,}[^\W_]*|[^\W\d_]{2,}[0-9][^\W_]{2,}|[A-Z][a-z]{5,}[0-9]"
 )
-# What ends such a sentence and is no password.
-_WORDS = frozenset(
-    (
-        "something", "anything", "whatever", "random", "another", "different", "default", "required", "itself",
-        "nothing", "everything", "password", "passphrase", "generated", "stronger", "complicated", "possible",
-        "yourself", "someone", "changed", "disabled", "enabled", "protected", "encrypted", "wireless", "internet",
-        "network", "settings", "zufällig", "zufälliges", "irgendwas", "irgendetwas", "sicheres", "sicherer", "anderes",
-        "aleatoria", "aleatorio", "cualquiera", "segura",
-    )
-)  # fmt: skip
+_GIVEN = re.compile(r"(?!radio|wlan|eth|default|openwrt|guest)[a-z]{4,}[0-9]")
+
+
+def _load() -> None:
+    if _patterns:
+        return
+    with open(_FOLDER + "/phrases.json", "rb") as file:
+        lists = jsonl.shipped(file.read())
+    made = {}
+    for name, lines in lists["patterns"].items():
+        pattern = "".join(lines)
+        for part, text in lists["parts"].items():
+            pattern = pattern.replace("{%s}" % part, "".join(text))
+        made[name] = re.compile(pattern, re.I)
+    _words.update({name: frozenset(" ".join(lists[name]).split()) for name in lists if isinstance(lists[name], list)})
+    _patterns.update(made)  # at once, as _rules
 
 
 def said(text: str) -> list[Span]:
@@ -356,20 +337,89 @@ def said(text: str) -> list[Span]:
     plain = text.lower()
     found = spans(text)
     if any(word in plain for word in _CALLED_SHORT):
-        for pattern in (_SENTENCE, _CJK):
-            for match in pattern.finditer(text):
-                found += _said(match)
-        if not _odd:
-            _odd[:] = [re.compile(pattern, re.I) for pattern in (*_ODD, _PIN)]  # at once, as _rules
-        for pattern in (_AT_ONCE, *_odd[:-1]):
-            found += [one for match in pattern.finditer(text) if _is_meant(match.group(1)) for one in _said(match)]
-        found += [match.span(1) for match in _odd[-1].finditer(text)]
-        found += passphrases.found(text)
+        _load()
+        for name, pattern in _patterns.items():
+            if name in ("sentence", "cjk"):
+                found += [one for match in pattern.finditer(text) for one in _said(match)]
+            elif name.startswith("odd"):
+                matches = [one for one in pattern.finditer(text) if _is_odd(one.group(1)) or one.group(1)[0] in _QUOTES]
+                found += [one for match in matches for one in _said(match)]
+        found += [match.span(1) for match in _patterns["pin"].finditer(text)]
+        for match in _patterns["named"].finditer(text):
+            end = _END.search(text, match.end(), match.end() + _CLAUSE_CHARS)
+            clause = match.end(), end.start() if end else min(match.end() + _CLAUSE_CHARS, len(text))
+            found += _strange(text, *clause)
+            found += _phrase(text, match.start(), *clause)
     return _joined(found)
 
 
-def _is_meant(word: str) -> bool:
-    return _is_odd(word) or word[0] in "'\"“„«`"
+def _said(match: re.Match[str]) -> list[Span]:
+    start, end = match.span(1)
+    text = match.group(1)
+    if text[0] in _QUOTES:
+        return [(start + 1, end - 1)] if _is_value(text[1:-1]) and "secret:" not in text else []
+    end -= len(text) - len(text.rstrip(".,;:!?)」』”\"'"))
+    word = match.string[start:end]
+    rest = match.string[end : end + 80].strip(".;:!?)」』”\"' \t").partition("\n")[0].strip()
+    is_last = not rest or rest.startswith(_AND)
+    is_meant = _is_odd(word) or (is_last and len(word) >= _SAID_CHARS and word.lower() not in _words["choices"])
+    return [(start, end)] if is_meant and _is_value(word) and "secret:" not in word else []
+
+
+def _strange(text: str, start: int, end: int) -> list[Span]:
+    """Return where the last word of a clause stands that no language has, unless it is named as something else."""
+    before, last = "", []
+    for match in _IN_CLAUSE.finditer(text, start, end):
+        word = match.group(0).strip(".,:;!?()[]„“”")
+        is_odd = any(map(str.isalpha, word)) and any(char.isdigit() or char in "!#$%&*+=?@^~" for char in word)
+        if before not in _words["of"] and len(word) >= _LONG_WORD_CHARS and is_odd and "secret:" not in word:
+            is_given = before in _words["given"] and _GIVEN.fullmatch(word)
+            if _CASED.fullmatch(word) or not _patterns["known"].fullmatch(word) or is_given:
+                begin = match.start() + match.group(0).index(word)
+                last = [(begin, begin + len(word))]
+        before = match.group(0).casefold()
+    return last
+
+
+def _phrase(text: str, name: int, start: int, end: int) -> list[Span]:
+    """Return where three or more plain words stand that are no words of a sentence; one of them behind a colon."""
+    sign = _patterns["is"].search(text, start, end)
+    while sign:
+        place = _patterns["is"].match(text, sign.end(), end)
+        if place is None:
+            break
+        sign = place
+    begins = [sign.end()] if sign else []
+    if _patterns["verb"].search(text[max(0, name - 40) : name]):
+        begins.append(start)
+    for begin in begins:
+        words, is_closed = _plain(text, begin, end)
+        is_sure = sign is not None and begin == sign.end() and sign.group(0)[-1] in ":=>→"
+        least = 1 if is_sure or begin == start else _WORDS_LEAST
+        if not is_closed or len(words) < least:
+            continue
+        is_alone = (
+            text[slice(*words[0])].casefold() not in _words["states"]
+            and not text[words[-1][1] : end].strip(" .")
+            and words[-1][1] - words[0][0] >= _SHORT_CHARS
+        )
+        if len(words) > 2 or is_alone:
+            return [(words[0][0], words[-1][1])]
+    return []
+
+
+def _plain(text: str, start: int, end: int) -> tuple[list[Span], bool]:
+    """Return where plain words stand, and whether what ends them lets them be a passphrase."""
+    words: list[Span] = []
+    for match in _IN_CLAUSE.finditer(text, start, end):
+        word = match.group(0).rstrip(".")
+        low = word.casefold()
+        if low in _words["ends"]:
+            return words, bool(words)
+        if not _LETTERS.fullmatch(word) or low in _words["spoken"] or len(words) == _WORDS_MOST:
+            return words, False
+        words.append((match.start(), match.start() + len(word)))
+    return words, text[end : end + 1] != "?"
 
 
 def given(text: str) -> set[str]:
@@ -378,8 +428,9 @@ def given(text: str) -> set[str]:
     What else they named is none: a network, an address, the password that leaked. A word for what is over, or for
     leaving the choice to somebody, counts for all that stands before it too: it may be said in the next message.
     """
+    _load()
     found = said(text)
-    for match in _BESIDE.finditer(text):
+    for match in _patterns["beside"].finditer(text):
         found.append((match.start(1) + 1, match.end(1) - 1))
     is_asked, at = False, 0
     for line in text.split("\n"):
@@ -387,24 +438,93 @@ def given(text: str) -> set[str]:
         if is_asked and bare:
             start = at + line.index(bare)
             found.append((start, start + len(bare)))
-            if bare[0] in "'\"“„«`":
+            if bare[0] in _QUOTES:
                 found.append((start + 1, start + len(bare) - 1))
-        is_asked = bool(_NAMES.search(line)) if bare else is_asked
+        is_asked = bool(_patterns["names"].search(line)) if bare else is_asked
         at += len(line) + 1
-    last = max([match.end() for match in _OVER.finditer(text)], default=0)
+    last = max([match.end() for match in _patterns["over"].finditer(text)], default=0)
     behind = text.find("\n", last)  # the whole message counts
     over = 0 if not last else behind if behind >= 0 else len(text)
     return {text[start:end] for start, end in found if start >= over}
 
 
-def _said(match: re.Match[str]) -> list[Span]:
-    start, end = match.span(1)
-    text = match.group(1)
-    if text[0] in "'\"“„«`":
-        return [(start + 1, end - 1)] if _is_value(text[1:-1]) and "secret:" not in text else []
-    end -= len(text) - len(text.rstrip(".,;:!?)」』”\"'"))
-    word = match.string[start:end]
-    rest = match.string[end : end + 80].strip(".;:!?)」』”\"' \t").partition("\n")[0].strip()
-    is_last = not rest or rest.startswith(_AND)
-    is_meant = _is_odd(word) or (is_last and len(word) >= _SAID_CHARS and word.lower() not in _WORDS)
-    return [(start, end)] if is_meant and _is_value(word) and "secret:" not in word else []
+# Commands that were only proposed
+
+# What stands before a value: a quote when the whole argument is in quotes, and the path. It is looked for at the
+# beginning of a word only: elsewhere, a word of 70,000 letters would be read as often as it has letters.
+_PATH = re.compile(r"(['\"]?)(?<![\w-])([\w-]+)\.[^\s.='\"]+\.(\w+)=")
+# A value as a shell reads one word: quoted, escaped or plain pieces; without an end of a quote, all that is left.
+_SHELL_WORD = re.compile(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|[^\s;'"\\])*""", re.S)
+
+
+def typed_values(given: object) -> list[str]:
+    """Return the secrets that are set in the texts of a JSON value, long enough to be looked for elsewhere."""
+    found: dict[str, None] = {}
+
+    def look(text: str) -> str:
+        for start, end, is_quoted in _places(text):
+            plain = text[start:end] if is_quoted else _unquoted(text[start:end])
+            if len(plain) >= SECRET_CHARS and not secret_options.is_word(plain):
+                found[plain] = None
+        return text
+
+    walk(given, look)
+    return list(found)
+
+
+def hide_typed(given: T) -> T:
+    """Return a JSON value in whose texts the secrets that are set there are masked, wherever they stand again."""
+    hide = _masker(typed_values(given))
+    return walk(
+        given, lambda text: hide(replaced(text, [(start, end) for start, end, _ in _places(text)], lambda value: MASK))
+    )
+
+
+def without(text: str, values: list[str]) -> str:
+    """Return a text in which some values are masked."""
+    return _masker(values)(text)
+
+
+def _masker(values: list[str]) -> Callable[[str], str]:
+    """Return what masks values in all their forms, in one pass over a text, however many they are."""
+    forms = {form for value in values for form in written_forms(value)}
+    # What each begins with leads to the lengths to try, the longest first; a form may be shorter than that.
+    head = min([len(form) for form in forms] + [SECRET_CHARS])
+    lengths: dict[str, list[int]] = {}
+    for length in sorted({len(form) for form in forms}, reverse=True):
+        for begin in {form[:head] for form in forms if len(form) == length}:
+            lengths.setdefault(begin, []).append(length)
+
+    def hide(text: str) -> str:
+        found: list[Span] = []
+        for at in range(len(text) - head + 1) if forms else ():
+            length = next((one for one in lengths.get(text[at : at + head], ()) if text[at : at + one] in forms), 0)
+            if found and at < found[-1][1]:  # those that overlap go behind one mask
+                found[-1] = found[-1][0], max(found[-1][1], at + length)
+            elif length:
+                found.append((at, at + length))
+        return replaced(text, found, lambda value: MASK)
+
+    return hide
+
+
+def _places(text: str) -> list[tuple[int, int, bool]]:
+    """Return where the values of secret options begin and end, and whether the quotes stand outside of that."""
+    found: list[tuple[int, int, bool]] = []
+    at = 0
+    while match := _PATH.search(text, at):
+        quote, package, option = match.groups()
+        word = _SHELL_WORD.match(text, match.end())
+        end = text.find(quote, match.end()) if quote or word is None else word.end()
+        at = end if end >= 0 else len(text)
+        is_word = secret_options.is_word(_unquoted(text[match.end() : at]))
+        if at > match.end() and not is_word and secret_options.may_hold(package, option):
+            found.append((match.end(), at, bool(quote)))
+    return found
+
+
+def _unquoted(word: str) -> str:
+    try:
+        return commands(word)[0][0]
+    except (UsageError, IndexError):
+        return re.sub(r"['\"\\]", "", word)

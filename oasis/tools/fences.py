@@ -7,10 +7,10 @@ shows them once more.
 
 from __future__ import annotations
 
-from oasis.change.parse import fenced
+from oasis.change.uci_commands import fenced
 from oasis.core import jsonl, schema
 from oasis.errors import UsageError
-from oasis.redaction import typed
+from oasis.redaction.secret_forms import hide_typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Written:
 
     def read(self, text: str, is_cut: bool, may_call: bool) -> tuple[list[Block], str]:
         """Return the calls in an answer and a note for the owner, "" for none."""
-        items = fenced.read(text)
+        items = fenced(text)
         changes = [item for item in items if item["kind"] == "change"]
         stops = [item for item in items if item["kind"] == "refused" and item["stops"]]
         left = [item for item in items if item["kind"] == "offer" or (item["kind"] == "refused" and not item["stops"])]
@@ -80,7 +80,7 @@ class Written:
                 if stops:
                     hints = {item["hint"]: None for item in stops[:SHOWN] if "hint" in item}
                     error = UsageError(_note(stops), "; ".join(hints))
-                    self.refusals[calls[-1]["id"]] = jsonl.dumps({"error": typed.hide(error.as_dict())})
+                    self.refusals[calls[-1]["id"]] = jsonl.dumps({"error": hide_typed(error.as_dict())})
         return calls
 
 
@@ -94,7 +94,7 @@ def _note(items: list[Item]) -> str:
         lines.append("%s (%s)" % (item["command"], words))
     if len(items) > SHOWN:
         lines.append("and %d more" % (len(items) - SHOWN))
-    return str(typed.hide("not run: " + "\nnot run: ".join(lines))) if lines else ""
+    return str(hide_typed("not run: " + "\nnot run: ".join(lines))) if lines else ""
 
 
 # Towards the model

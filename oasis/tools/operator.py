@@ -19,16 +19,15 @@ from __future__ import annotations
 
 import re
 
-from oasis.change import called, secret_origin
+from oasis.change import text_origin
 from oasis.change.history.undo import plan_undo
 from oasis.change.plan import card
-from oasis.change.text_origin import is_said
 from oasis.core import clean, jsonl, when
 from oasis.errors import ApplyError, MistakeError, PolicyError, ProviderError, UsageError
-from oasis.redaction import secret_options, typed
+from oasis.redaction import secret_options
 from oasis.redaction.placeholders import Restorer
 from oasis.redaction.redactor import SECRET_CHARS
-from oasis.redaction.secret_forms import given
+from oasis.redaction.secret_forms import given, without
 from oasis.system.digest import sha256
 from oasis.tools.principal import may_use
 from oasis.tools.router import known_devices, resolve_handles
@@ -36,7 +35,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.force import RefusedError
+    from oasis.change.plan import RefusedError
     from oasis.change.shapes import Any, Callable, CalledTool, Moved, Operation, Plan, Record
     from oasis.change.text_origin import Texts
     from oasis.core.shapes import Message
@@ -199,7 +198,7 @@ class Operator:
             and secret_options.may_hold(step["package"], step["option"])
         ]
         line = clean.line(_CONTROL.sub("", summary))  # control sequences go whole, not only their first character
-        summary = typed.without(self._shop.redactor.text(line), secrets)
+        summary = without(self._shop.redactor.text(line), secrets)
         summary = summary if len(summary) <= SUMMARY_CHARS else summary[: SUMMARY_CHARS - 1] + "…"
         # What the owner wrote: their own commands, and the sentences that the built-in service takes a value from.
         values = {str(step["value"]) for step in operations if "value" in step}
@@ -207,7 +206,7 @@ class Operator:
             values &= given(self._said())
         elif self._chat.others:
             values = set()
-        known = dict.fromkeys(values, secret_origin.WROTE)
+        known = dict.fromkeys(values, text_origin.WROTE)
         plan = self._plan(operations, summary, until_unix_s, {**known, **restorer.known})
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
@@ -244,8 +243,8 @@ class Operator:
     def _sources_of(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> Moved:
         """Return what changes in a plan that names where its secrets come from."""
         is_own = self._chat.message and not self._chat.others
-        otherwise = secret_origin.MODEL if is_own else secret_origin.OTHERS
-        return secret_origin.changes(plan, known, secret_origin.BEFORE if is_undo else otherwise)
+        otherwise = text_origin.MODEL if is_own else text_origin.OTHERS
+        return text_origin.of_secrets(plan, known, text_origin.BEFORE if is_undo else otherwise)
 
     def force(self, kept: Refused) -> PlanResult:
         """Carry out a refused proposal that the owner forces, once, with the taint of the run that proposed it.
@@ -304,16 +303,16 @@ class Operator:
         Raises: ApplyError when it is not what was shown any more, or a change waits that it could spoil.
         """
         if tool["class"] == "danger":
-            called.check_idle(self._shop.transaction.pending())
+            self._shop.transaction.check_idle("nothing was done")
         asked: CalledTool = {"name": tool["name"], "source": tool["source"], "class": tool["class"]}
-        plan = called.plan(self._shop.planner, asked, arguments, (reasons, words), self._run.id, self._chat.id)
+        plan = self._shop.planner.call(asked, arguments, self._run.id, self._chat.id, reasons, words)
         retold = self._retold(plan)
         plan, decision, reason = self._decided(plan)
         if decision != "approved":
             return _result(plan, retold, decision, reason)
         self._shop.planner.check_current(plan)
         if tool["class"] == "danger":
-            called.check_idle(self._shop.transaction.pending())
+            self._shop.transaction.check_idle("nothing was done")
         return None
 
     def _own_texts(self, plan: Plan, is_approved: bool) -> list[str]:
@@ -326,7 +325,7 @@ class Operator:
             return []
         is_own = self._chat.said is None or (self._is_model and is_approved)
         said = self._said()
-        return [key for key, text in texts.new(plan["images"]) if is_own or is_said(text, said)]
+        return [key for key, text in texts.new(plan["images"]) if is_own or text_origin.is_said(text, said)]
 
     def _texts(self) -> Texts | None:
         made = self._shop.planner.texts
@@ -386,14 +385,12 @@ class Operator:
                 plan = self._shop.planner.bind(plan, is_asked=True, reasons=[*plan["reasons"], reason])
                 plan = plan if self._approver is None else self._approver.judge(plan)
         shown = card(plan, self._shop.now_s())
-        is_queued = plan["needs_approval"] and self._approver is None
-        if is_queued:
+        if plan["needs_approval"] and self._approver is None:
             self._shop.approvals.put(plan)
         try:
             self._run.emit("plan", plan=shown)
         except BaseException:
-            if is_queued:
-                self._shop.approvals.drop(plan)
+            self._shop.approvals.drop(plan)  # an approver that judges may have queued it as well
             raise
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:

@@ -50,8 +50,9 @@ import time
 from oasis.config.settings import write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
-from oasis.redaction import placeholders, typed
+from oasis.redaction import placeholders
 from oasis.redaction.redactor import walk
+from oasis.redaction.secret_forms import hide_typed
 from oasis.system.digest import sha256
 from oasis.tools.router import Watch, Watched
 from oasis.tools.specs import Prepared, check, chosen, is_large, tokens
@@ -211,7 +212,7 @@ class Registry:
             return self._answer(result, spec, whose, operator, arguments)
         except OasisError as error:
             # Masked whole, then cut: half a secret would pass.
-            shown = walk(operator.masked(typed.hide(clean.value({"error": error.as_dict()}))), _short)
+            shown = walk(operator.masked(hide_typed(clean.value({"error": error.as_dict()}))), _short)
             if len(jsonl.dumps(shown)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
                 shown = {"error": {key: shown["error"][key] for key in ("code", "message", "hint")}}
             labels = _labels(shown, [*whose, *error.untrusted], operator, arguments)

@@ -62,7 +62,7 @@ def _clear(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_chosen(value: T) -> T:
-    """Return a reply without the values of chosen secrets (change/secret_origin.py) on cards of plans."""
+    """Return a reply without the values of chosen secrets (change/text_origin.py) on cards of plans."""
     found: Any = value
     if isinstance(value, (list, tuple)):
         found = [without_chosen(item) for item in value]
@@ -80,8 +80,8 @@ def without_typed(value: object) -> object:
     if not isinstance(value, dict):
         return value
     if value.get("type") == "tool_use" and "=" in str(value):
-        from oasis.redaction import typed  # with the first call that sets something
+        from oasis.redaction.secret_forms import hide_typed  # with the first call that sets something
 
-        hidden: object = typed.hide(value)
+        hidden: object = hide_typed(value)
         return hidden
     return {key: without_typed(item) for key, item in value.items()}

@@ -9,10 +9,10 @@ from typing import Literal, Protocol
 from typing_extensions import NotRequired, Required, TypedDict
 
 from oasis.change.apply.journal import Journal
+from oasis.change.apply.proof_of_life import Origins
 from oasis.change.apply.transaction import Transaction
 from oasis.change.approval import Allowance, ApprovalQueue
 from oasis.change.audit import Audit
-from oasis.change.origin import Origins
 from oasis.change.plan import Planner
 from oasis.change.shapes import Operation, Plan
 from oasis.core.shapes import Json as Json

@@ -11,7 +11,7 @@ import time
 
 from oasis.change.diff import difference
 from oasis.change.diff.pairing import Pairing
-from oasis.change.parse.uci_commands import parse
+from oasis.change.uci_commands import parse
 from oasis.ubus.outgoing import Ubus
 from oasis.uci import model
 from oasis.uci.cursor import open_cursor

@@ -9,7 +9,7 @@ from oasis.api.table import ROLES, TABLE
 from oasis.bus import calls as module
 from oasis.bus.calls import Waiters
 from oasis.bus.objects import CALLS, OTHER_METHODS, objects
-from oasis.change.parse.uci_commands import parse
+from oasis.change.uci_commands import parse
 from oasis.daemon.wiring import Daemon
 from oasis.errors import UsageError
 from oasis.parts.lua.manifest import BUS_METHODS, BUS_ROLES

@@ -3,13 +3,12 @@
 import os
 import time
 
-from oasis.change.apply.commit import Committer
 from oasis.change.apply.evidence import gather
 from oasis.change.apply.journal import Journal
 from oasis.change.apply.transaction import Followers, Transaction
-from oasis.change.parse.uci_commands import parse
 from oasis.change.plan import Planner, Questions
 from oasis.change.policy import Policy
+from oasis.change.uci_commands import parse
 from oasis.core.ids import Xid
 from oasis.system.child import Executor
 from oasis.system.files import Files
@@ -98,8 +97,7 @@ class Kit:
         questions = Questions(luci_waits=lambda: self.luci_waits)
         self.planner = Planner(machine, policy, b"k" * 32, self.ids.next, self.journal, questions)
         followers = Followers(self.told.append, lambda plan: self.announced(plan))
-        write = Committer(self.root, self.files, self.cursor)
-        self.transaction = Transaction(machine, self.journal, self.planner, write, self.evidence, followers)
+        self.transaction = Transaction(machine, self.journal, self.planner, self.cursor, self.evidence, followers)
 
     def evidence(self):
         """Return services, read-back and proof of life of this root; loopback proves, unless a test says otherwise."""

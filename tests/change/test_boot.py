@@ -71,7 +71,7 @@ def cut(kit):
     before = files(kit.root.folder)
     kit.transaction.apply(kit.plan(BOTH))
     kit.transaction._record = None
-    kit.transaction._guard.end()
+    kit.transaction._end_guard()
     return kit.root.folder, before, files(kit.root.folder)
 
 
@@ -94,7 +94,7 @@ def test_both_killed_and_rebooted_the_old_files_are_back(shell, cut, kit):
     services = log(root)
     done = shell.hook(root)
     assert done.returncode == 0, done.stderr
-    assert "put back" in done.stderr
+    assert "rolled back" in done.stderr
     assert files(root) == before
     assert log(root) == services, "the hook starts nothing: nothing runs yet"
     assert os.stat(root + "/etc/config/wireless").st_mode & 0o777 == 0o600
@@ -257,7 +257,7 @@ def test_a_file_behind_a_link_is_put_back_and_the_link_stays(shell, kit, is_rela
     before = files(root)
     kit.transaction.apply(kit.plan(BOTH))
     kit.transaction._record = None
-    kit.transaction._guard.end()
+    kit.transaction._end_guard()
     assert os.path.islink(path) and files(root) != before, "the change goes through the link, too"
     assert shell.restore(root).returncode == 0
     assert os.path.islink(path)

@@ -8,7 +8,7 @@ import pytest
 
 from oasis.catalogue import check as catalogue
 from oasis.catalogue import entries, validators
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.change.policy import Policy
 from tests.change.drafting import TOP, check, kinds, nothing
 

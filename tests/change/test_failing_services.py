@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from oasis.change.apply.init_scripts import bystanders
+from oasis.change.apply.evidence import bystanders
 from oasis.errors import ApplyError
 from oasis.uci import model
 from tests.change.kit import RENAME, WIFI

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from oasis.change.force import KINDS, WORDS, RefusedError, checked
-from oasis.change.parse import uci_commands
-from oasis.change.plan import card
+from oasis.change import uci_commands
+from oasis.change.plan import FORCE_WORDS as WORDS
+from oasis.change.plan import FORCES, RefusedError, card, checked_forces
 from oasis.errors import ApplyError, PolicyError, UciError, UsageError
 from tests.change.kit import RENAME, WIFI
 from tests.oasisd import REPOSITORY
@@ -27,7 +27,7 @@ def reach(state):
 @pytest.fixture
 def shut(kit):
     """A kit on which every risky plan shuts the owner out."""
-    kit.planner._reach = reach("no")
+    kit.planner._questions.reach = reach("no")
     return kit
 
 
@@ -60,9 +60,9 @@ def test_each_kind_is_refused_without_and_let_through_with_what_it_needs(kit, te
     assert (error.forces, error.code) == (needs, "policy")
     assert error.as_dict()["force"] == needs and error.reasons and error.hint
     for kind in needs:
-        others = [one for one in KINDS if one != kind]
+        others = [one for one in FORCES if one != kind]
         assert kind in refused(kit, text, *others).forces, "every kind counts by itself"
-    plan = propose(kit, text, *KINDS)
+    plan = propose(kit, text, *FORCES)
     assert plan["forces"] == needs, "only what is needed"
     assert plan["risk"] == "risky" and plan["needs_approval"] and plan["confirm_s"] >= 90
     assert len([reason for reason in plan["reasons"] if reason.startswith("forced: ")]) == len(needs)
@@ -82,8 +82,8 @@ def test_a_way_that_is_shut_is_forced_and_the_verdict_stays_on_the_card(shut):
 
 @pytest.mark.parametrize("state", ["yes", "cannot_tell"])
 def test_a_way_that_is_open_or_unknown_needs_no_force(kit, state):
-    kit.planner._reach = reach(state)
-    assert propose(kit, NO_WAY, *KINDS)["forces"] == []
+    kit.planner._questions.reach = reach(state)
+    assert propose(kit, NO_WAY, *FORCES)["forces"] == []
 
 
 def test_what_all_needs_is_told_at_once(shut):
@@ -92,7 +92,7 @@ def test_what_all_needs_is_told_at_once(shut):
     assert "dhcpscript" in error.message and "not reach the router" in error.message
 
 
-@pytest.mark.parametrize("forces", [(), KINDS])
+@pytest.mark.parametrize("forces", [(), FORCES])
 def test_what_needs_nothing_is_not_forced(kit, forces):
     plan = propose(kit, RENAME, *forces)
     assert (plan["forces"], plan["risk"], plan["needs_approval"]) == ([], "low", False)
@@ -124,7 +124,7 @@ def test_forces_are_bound_in_the_hash(kit):
 def test_what_is_forbidden_can_never_be_forced(kit, text):
     before = {name: kit.config(name) for name in ("oasis", "rpcd", "dhcp")}
     with pytest.raises(PolicyError) as caught:
-        propose(kit, text, *KINDS)
+        propose(kit, text, *FORCES)
     assert not isinstance(caught.value, RefusedError)
     assert {name: kit.config(name) for name in before} == before
 
@@ -141,7 +141,7 @@ def test_what_is_forbidden_can_never_be_forced(kit, text):
 )
 def test_a_broken_name_can_never_be_forced(kit, operation):
     with pytest.raises((PolicyError, UciError)) as caught:
-        kit.planner.propose([operation], "run1", "chat1", "a test", 0, KINDS)
+        kit.planner.propose([operation], "run1", "chat1", "a test", 0, FORCES)
     assert not isinstance(caught.value, RefusedError)
 
 
@@ -149,8 +149,8 @@ def test_a_broken_name_can_never_be_forced(kit, operation):
 @pytest.mark.parametrize("text", [EXEC, BAD_VALUE, NO_WAY])
 def test_a_forced_plan_waits_and_must_be_kept_under_every_setting(make_kit, approval, text):
     kit = make_kit(approval=approval)
-    kit.planner._reach = reach("no" if text == NO_WAY else "yes")
-    plan = propose(kit, text, *KINDS)
+    kit.planner._questions.reach = reach("no" if text == NO_WAY else "yes")
+    plan = propose(kit, text, *FORCES)
     assert plan["forces"] and plan["needs_approval"] and plan["confirm_s"] > 0
     tainted = kit.planner.taint(plan, ["device names"])
     assert tainted["forces"] and tainted["needs_approval"]
@@ -178,7 +178,7 @@ def test_a_forced_change_is_applied_and_undone(kit):
     before = kit.config("dhcp")
     record = kit.transaction.apply(propose(kit, EXEC, "exec"))
     assert b"/etc/hello.sh" in kit.config("dhcp")
-    kit.transaction.roll_back(record["id"], "the owner put it back")
+    kit.transaction.roll_back(record["id"], "the owner rolled it back")
     assert kit.config("dhcp") == before
     assert not os.path.exists("/etc/hello.sh")
 
@@ -186,21 +186,21 @@ def test_a_forced_change_is_applied_and_undone(kit):
 @pytest.mark.parametrize("words", ["", "yes", WORDS.upper(), WORDS + " ", " " + WORDS, "this runs code"])
 def test_code_needs_exactly_its_words(words):
     with pytest.raises(PolicyError) as caught:
-        checked(["exec"], words)
+        checked_forces(["exec"], words)
     assert WORDS in caught.value.hint
-    assert checked(["unknown", "reachability"], words) == ("reachability", "unknown")
-    assert checked(["exec", "exec"], WORDS) == ("exec",)
+    assert checked_forces(["unknown", "reachability"], words) == ("reachability", "unknown")
+    assert checked_forces(["exec", "exec"], WORDS) == ("exec",)
 
 
 @pytest.mark.parametrize("kind", ["", "all", "EXEC", "forbidden"])
 def test_an_unknown_kind_is_named_with_the_known_ones(kind):
     with pytest.raises(UsageError) as caught:
-        checked([kind], WORDS)
+        checked_forces([kind], WORDS)
     assert "reachability" in caught.value.hint
 
 
 def loose(kit, reason="nft is missing"):
-    kit.planner._unconfined = lambda: reason
+    kit.planner._questions.unconfined = lambda: reason
     return kit
 
 

@@ -166,7 +166,7 @@ def test_an_edit_between_the_check_and_the_commit_stays_and_nothing_of_ours_is_w
                 edit()
             super()._commit_read(name)
 
-    write._cursor = lambda: Late(cursor.confdir(), cursor.savedir())
+    silent.transaction._cursor = lambda: Late(cursor.confdir(), cursor.savedir())
     if moment == "before staging":
         silent.transaction._write = lambda plan: (edit(), write(plan))
     with pytest.raises(ApplyError) as caught:
@@ -184,6 +184,6 @@ def test_an_edit_between_the_check_and_the_commit_stays_and_nothing_of_ours_is_w
         assert silent.services() == [] and silent.journal.records() == []
     assert not silent.journal.is_pending()
     silent.write(package, before[package])
-    write._cursor = silent.cursor
+    silent.transaction._cursor = silent.cursor
     silent.transaction._write = write
     assert silent.transaction.apply(silent.plan(RENAME))["state"] == "confirmed"

@@ -168,7 +168,7 @@ def test_a_proof_is_noted_told_and_written_with_the_end(kit):
     change = apply(kit)
     life = kit.evidence().life
     one = connection("127.0.0.1", "80", "127.0.0.1", "40000")
-    life._connections = lambda: {one: 1}
+    life._listed = lambda: {one: 1}
     life._may_keep = lambda session: True
     told = len(kit.told)
     assert kit.transaction.judge(change, "0" * 32, "s", one) == "stranger"
@@ -210,7 +210,7 @@ def test_a_fresh_login_keeps_what_it_did_not_make_and_speaks_for_nobody_else(kit
     assert kit.transaction.arrive(VISITOR["session"], one) == {}, "no change waits"
     change = apply(kit)
     life = kit.evidence().life
-    life._connections = lambda: {one: 1}
+    life._listed = lambda: {one: 1}
     life._may_keep = lambda session: True
     assert kit.transaction.arrive(VISITOR["session"], one) == {"change": change, "proof": "proved"}
     assert kit.transaction.pending(VISITOR["session"])["proof"] == "login"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from oasis.catalogue import check as catalogue
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.doctor.scene import data
 from oasis.uci.model import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp

@@ -22,7 +22,7 @@ import json
 from typing import Any
 
 from oasis.catalogue import entries, validators
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.errors import OasisError
 from oasis.uci.model import preview
 from tests.eval import predicates, roots, tasks, world

@@ -16,7 +16,7 @@ import os
 import shutil
 from typing import Any
 
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.uci.model import preview
 from tests.oasisd import copy_root, set_option
 

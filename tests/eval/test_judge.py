@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.uci.model import preview
 from tests.eval import predicates, roots, world
 from tests.eval.judge import judge, would_be

@@ -7,8 +7,8 @@ import io
 import os
 
 from oasis.api.methods import ROLES, TABLE, check
+from oasis.change import uci_commands
 from oasis.change.approval import SHORT, ApprovalQueue
-from oasis.change.parse import fenced, uci_commands
 from oasis.core import export, framing, jsonl, lua_chats, rpc, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
@@ -73,20 +73,20 @@ def words(data):
 def fences(data):
     """Changes of an answer are commands of the tool, only from fences; every other item says why; ends in time."""
     text = data.decode("utf-8", "replace")
-    items = fenced.read(text)
+    items = uci_commands.fenced(text)
     for item in items:
         assert item["command"] and item["kind"] in ("change", "read", "offer", "refused")
         if item["kind"] == "change":
             operations, notes = uci_commands.parse(item["command"])
             assert len(operations) == 1 and notes == []
         else:
-            assert len(item["command"]) <= fenced.SHOWN_CHARS
+            assert len(item["command"]) <= uci_commands.SHOWN_CHARS
         if item["kind"] == "refused":
             assert item["reason"] and item["hint"]
         if item["kind"] == "offer":
             assert item["words"] and set(item["input"]) in (set(), {"name", "action"})
             assert not set("".join(item["input"].values())) & set("/;&|<>$`\"'\\ \n\0")
-    assert items == fenced.read(text.replace("\r\n", "\n"))
+    assert items == uci_commands.fenced(text.replace("\r\n", "\n"))
     if "```" not in text and "~~~" not in text:
         assert items == []
 
@@ -211,7 +211,7 @@ def _configs():
 
 
 def _answers():
-    with open(os.path.join(REPOSITORY, "tests/change/parse/fenced.txt"), "rb") as handle:
+    with open(os.path.join(REPOSITORY, "tests/change/fenced.txt"), "rb") as handle:
         return [answer.partition(b"\n")[2].partition(b"\n@>")[0] for answer in handle.read().split(b"\n@ ")[1:]]
 
 

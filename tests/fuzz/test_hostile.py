@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.change.policy import Policy
 from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from oasis.redaction import typed
+from oasis.redaction import secret_forms
 
 M = "********"
 
@@ -30,26 +30,29 @@ M = "********"
     ],
 )  # fmt: skip
 def test_a_value_ends_where_a_shell_ends_it(text, shown, values):
-    assert typed.hide(text) == shown
-    assert typed.values(text) == values
+    assert secret_forms.hide_typed(text) == shown
+    assert secret_forms.typed_values(text) == values
 
 
 def test_what_is_set_in_one_text_is_masked_in_all():
     call = {"commands": ["uci set wireless.a.key='correct horse'"], "summary": "the password is correct horse now"}
-    assert typed.hide(call) == {"commands": [f"uci set wireless.a.key={M}"], "summary": f"the password is {M} now"}
+    assert secret_forms.hide_typed(call) == {
+        "commands": [f"uci set wireless.a.key={M}"],
+        "summary": f"the password is {M} now",
+    }
 
 
 def test_specs_that_are_no_json_are_masked_as_well():
-    shown = typed.hide({"invalid": '{"commands": ["uci set wireless.a.key=correct-horse", "uci'})
+    shown = secret_forms.hide_typed({"invalid": '{"commands": ["uci set wireless.a.key=correct-horse", "uci'})
     assert "correct" not in shown["invalid"]
 
 
 def test_secrets_inside_and_across_each_other_are_masked_to_their_ends():
     words = ["correct-horse", "horse-battery", "correct-horse-battery", "12345678", "123456789"]
-    assert typed.without("a correct-horse-battery 123456789 12345678.", words) == f"a {M} {M} {M}."
-    assert typed.without("correct-horse-battery", words[:2]) == M
-    assert typed.without("it is correct-hors", words) == "it is correct-hors"
-    assert typed.without("nothing", []) == "nothing"
+    assert secret_forms.without("a correct-horse-battery 123456789 12345678.", words) == f"a {M} {M} {M}."
+    assert secret_forms.without("correct-horse-battery", words[:2]) == M
+    assert secret_forms.without("it is correct-hors", words) == "it is correct-hors"
+    assert secret_forms.without("nothing", []) == "nothing"
 
 
 def test_four_times_as_many_secrets_take_about_four_times_as_long():
@@ -59,7 +62,7 @@ def test_four_times_as_many_secrets_take_about_four_times_as_long():
         best = 60.0
         for _ in range(3):
             began = time.perf_counter()
-            shown = typed.hide(call)
+            shown = secret_forms.hide_typed(call)
             best = min(best, time.perf_counter() - began)
         assert "secret-" not in str(shown)
         return best

@@ -12,7 +12,7 @@ import pytest
 
 from oasis import parts
 from oasis.catalogue import check as catalogue
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.doctor import rounds
 from oasis.doctor.scene import Scene
 from oasis.providers import load

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from oasis.api.methods import ROLES
-from oasis.change.force import WORDS, RefusedError
+from oasis.change.plan import FORCE_WORDS as WORDS
+from oasis.change.plan import RefusedError
 from oasis.cli.plans import EXEC_WORDS
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError
@@ -159,7 +160,7 @@ def test_code_with_its_words_waits_is_applied_and_must_be_kept(make, approval):
 
 def test_a_way_that_is_shut_is_refused_and_forced(router):
     verdict = {"verdict": "no", "reasons": ["zone lan rejects you"], "new_address": ""}
-    router.planner._reach = lambda images, run: dict(verdict)
+    router.planner._questions.reach = lambda images, run: dict(verdict)
     shut = ["uci set firewall.@zone[0].input=REJECT"]
     error = of_type(router.follow(router.ask("plan.propose", commands=shut)), "error")[0]["error"]
     assert error["force"] == ["reachability"] and "zone lan rejects you" in error["message"]
@@ -347,7 +348,7 @@ def waiting(daemon):
 
 def test_while_the_worker_is_not_confined_a_risky_plan_is_approved_with_the_word_alone(make):
     router = make(approval="none")
-    router.planner._unconfined = lambda: "nft is missing"
+    router.planner._questions.unconfined = lambda: "nft is missing"
     started = router.ask("plan.propose", commands=["uci set wireless.default_radio0.ssid=Attic"])
     plan = of_type(router.follow(started, "plan"), "plan")[0]["plan"]
     assert (plan["typed_word"], plan["unconfined"], plan["needs_approval"]) == ("risky", "nft is missing", True)

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from oasis.change.force import RefusedError
+from oasis.change.plan import RefusedError
 from oasis.errors import ApplyError, UsageError
 from oasis.tools import operator
 

@@ -1,6 +1,9 @@
-"""Wire what judges a change afterwards: its services, the verification, the proof of life.
+"""What judges a change afterwards: the init scripts of its services, the verification, the proof of life.
 
-Loaded with the first change: an idle daemon does without.
+Services that are turned off may refuse to reload what is to run no more. Those that the change is not about are
+reloaded along with the rest of their package: what fails there failed before, or for a reason of its own. Rules are
+data (services.json): `switch` is TYPE.OPTION of the package, where a service has one for all of it. verification.py
+checks whether a service really ended. Loaded with the first change: an idle daemon does without.
 """
 
 from __future__ import annotations
@@ -8,32 +11,39 @@ from __future__ import annotations
 import os
 import time
 
-from oasis.change.apply.init_scripts import Services, bystanders, turned_off
-from oasis.change.apply.proof_of_life import Life
+from oasis.catalogue import validators
+from oasis.change import policy
+from oasis.change.apply.proof_of_life import Life, may_keep
+from oasis.change.apply.transaction import ACTION_S
 from oasis.change.apply.verification import SETTLE_S, Verification
+from oasis.change.diff import difference
 from oasis.errors import ToolError
 from oasis.system.connections import connections, login_of
 from oasis.ubus.message import NO_DATA, NOT_FOUND
 from oasis.ubus.outgoing import SESSION
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.verification import Bus
-    from oasis.change.shapes import Clock
+    from oasis.change.shapes import Action, Callable, Clock, Images, Init, Mapping, Plan
     from oasis.system.child import Executor
     from oasis.system.files import Files
     from oasis.system.root import Root
 
-_HEX = "0123456789abcdef"
 # In a folder nothing goes on after an init script has returned.
 _FOLDER_SETTLE_S = 0.1
+_STATUS_S = 10
+# What counts as the status of a script that could not be started or did not end in time, as timeout(1) has it.
+TIMED_OUT = 124
+# What `/etc/init.d/NAME status` of procd's rc.common says of a service that was never started or was stopped.
+_INACTIVE = 3
+# What is reported of a failed script's output.
+_TOLD_CHARS = 200
 
 
 class Evidence:
-    """The three parts: `services`, `verification`, `life`; and which services a change turns off, or is not about."""
-
-    turned_off = staticmethod(turned_off)
-    bystanders = staticmethod(bystanders)
+    """The parts that judge the changes of one router: `services`, `verification`, `life`."""
 
     def __init__(self, services: Services, verification: Verification, life: Life) -> None:
         self.services = services
@@ -73,13 +83,127 @@ def luci_waits(bus: Bus) -> bool:
     return True
 
 
-def may_keep(bus: Bus, session: str) -> bool:
-    """Return whether a session of rpcd may keep changes."""
-    if len(session) != 32 or session.strip(_HEX):
-        return False
-    wanted: dict[str, object] = {"scope": "ubus", "object": "oasis.change", "function": "confirm"}
-    try:
-        reply = bus("session", "access", {SESSION: session, **wanted})
-    except ToolError:  # rpcd knows no such session
-        return False
-    return bool(reply) and (reply or {}).get("access") is True
+class ServiceError(ToolError):
+    """The init script of a service failed; `failed` says which, and how."""
+
+    def __init__(self, failed: Action, words: str) -> None:
+        super().__init__(("service %(name)s %(action)s failed with status %(status)d " % failed + words).rstrip())
+        self.failed = failed
+        self.untrusted = ("output of services",) if words else ()
+
+
+class Services:
+    """Init scripts of one router. `names(folder)` lists a folder."""
+
+    def __init__(self, root: Root, executor: Executor, names: Callable[[str], list[str]]) -> None:
+        self._root = root
+        self._executor = executor
+        self._names = names
+
+    def states(self, services: list[Action], known: Mapping[str, Mapping[str, int] | None]) -> list[Init]:
+        """Return how services stand now; a script that gives no answer counts as running.
+
+        `known` are instances that procd listed (verification.py), {} where it runs no process: no script calls that
+        inactive. Scripts are asked about the others only.
+        Shape: {"name", "enabled": bool (it starts at boot), "running": bool}.
+        """
+        started = [link[3:] for link in self._names(self._root.path("/etc/rc.d")) if link.startswith("S")]
+        found: list[Init] = []
+        for name in dict.fromkeys(str(item["name"]) for item in services):
+            is_up = known.get(name) is not None
+            if not is_up:
+                try:
+                    status, _, _ = self._executor.run([self._root.init_script(name), "status"], timeout_s=_STATUS_S)
+                    is_up = status != _INACTIVE
+                except ToolError:
+                    is_up = True
+            found.append({"name": name, "enabled": name in started, "running": is_up})
+        return found
+
+    def act(
+        self, plan: Plan, init: list[Init], known: Mapping[str, Mapping[str, int] | None],
+        is_excused: Callable[[Action], bool],
+    ) -> list[Action]:  # fmt: skip
+        """Reload or restart a plan's services, in order; return them with "ok", and "status" where that is not 0.
+
+        `init` and `known` say how they stood before. A bystander that is switched off is left alone, and a script may
+        complain when the plan turns its service off. A bystander that fails, or who `is_excused`, is not ok, and that
+        is all. Raises: ServiceError for the one that failed otherwise.
+        """
+        off, aside = turned_off(plan["images"]), bystanders(plan["images"])
+        asleep = _asleep(init, known)
+        done: list[Action] = []
+        for item in plan["services"]:
+            name, action = str(item["name"]), str(item["action"])
+            if name in aside and name in asleep:
+                continue
+            try:
+                status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=ACTION_S)
+                words = _whole_lines(err.decode("utf-8", "replace").strip())
+            except ToolError as error:
+                status, words = TIMED_OUT, error.message
+            result: Action = {"name": name, "action": action, "ok": not status or name in off}
+            if status:
+                result["status"] = status
+            if not result["ok"] and name not in aside and not is_excused(result):
+                raise ServiceError(result, words)
+            done.append(result)
+        return done
+
+
+def _asleep(init: list[Init], known: Mapping[str, Mapping[str, int] | None]) -> set[str]:
+    """Return the services that neither run nor start at boot: a reload would start what somebody switched off."""
+    return {
+        str(one["name"]) for one in init
+        if not one["enabled"] and (not one["running"] or known.get(str(one["name"])) == {})
+    }  # fmt: skip
+
+
+def _whole_lines(text: str) -> str:
+    """Return the first lines of a text; a line that is cut might end in half a secret, which nothing would find."""
+    kept = ""
+    for line in text.split("\n"):
+        if len(kept) + len(line) >= _TOLD_CHARS:
+            return kept + "…"
+        kept += line + "\n"
+    return kept.strip()
+
+
+def turned_off(images: Images) -> list[str]:
+    """Return the names of the services of which everything is switched off by a change, and was not before.
+
+    Every section must say so itself: what an option that is missing means is the script's own affair.
+    """
+    found = []
+    for rule in policy.services()["services"]:
+        if rule["package"] not in images or "switch" not in rule:
+            continue
+        kind, option = rule["switch"].split(".")
+        was_off, is_off = (
+            [validators.truth(str(section.options.get(option, ""))) is False for section in package.sections
+             if section.type == kind]
+            for package in (model.parse(data, rule["package"]) for data in images[rule["package"]])
+        )  # fmt: skip
+        if is_off and all(is_off) and not (was_off and all(was_off)):
+            found.append(rule["name"])
+    return found
+
+
+def bystanders(images: Images) -> list[str]:
+    """Return the names of the services that a change reloads and is not about."""
+    rules = [rule for rule in policy.services()["services"] if rule["package"] in images]
+    changed: dict[str, list[tuple[str, str]]] = {}
+    for name in {rule["package"] for rule in rules if "about" in rule}:
+        before, after = (model.parse(data, name) for data in images[name])
+        found = difference.compare(before, after, name)
+        changed[name] = [(item["type"], item.get("option") or "") for item in found]
+    # A section that comes or goes does so with all of its options.
+    concerned = {
+        rule["name"] for rule in rules
+        if "about" not in rule or any(
+            what in (kind, "%s.%s" % (kind, option)) or (what.startswith(kind + ".") and not option)
+            or (what.endswith("*") and ("%s.%s" % (kind, option)).startswith(what[:-1]))
+            for kind, option in changed[rule["package"]] for what in rule["about"]
+        )
+    }  # fmt: skip
+    return sorted({rule["name"] for rule in rules} - concerned)

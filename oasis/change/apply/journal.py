@@ -16,10 +16,11 @@ from oasis.core import jsonl
 from oasis.core.ids import xid_s
 from oasis.errors import ApplyError, SchemaError, StoreError, UsageError
 from oasis.system.digest import sha256
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Images, Record, Touched
+    from oasis.change.shapes import Any, Callable, Images, LineDiff, Record, Touched
     from oasis.system.files import Files
 
 # Records kept for undo; a record of a stock package is about 10 kB.
@@ -77,46 +78,33 @@ class Journal:
         """Write the deadline that the guard reads: seconds of uptime."""
         self._files.replace(self.pending + "/deadline", b"%d\n" % up_s)
 
-    def keep(self, change: str, moved: Callable[[], list[str]]) -> str:
+    def keep(self, change: str, moved: Callable[[], list[str]], is_final: bool = True) -> str:
         """Forget the pending change because it is kept; return "", or why it cannot be kept any more.
 
-        Nobody else can put it back meanwhile. `moved()` gives the names of files that are not as planned.
+        Nobody else can restore it meanwhile. `moved()` gives the names of files that are not as planned. Not final: it
+        is only looked whether it could be kept.
         """
-        why, lock = self._claimed(change, moved)
+        if not self.is_pending():
+            return RESTORED
+        lock = self._files.claim(self.pending + "/list")
         try:
-            if not why:
-                self._forget()
+            if lock < 0 or not self.is_pending():
+                return RESTORED
+            if self.pending_id() != change:
+                return "another change, %s, waits in its place" % self.pending_id()
+            names = moved()
+            if names:
+                return "%s was changed by somebody else meanwhile" % ", ".join(names)
+            try:
+                if is_final:
+                    self.clear()
+            except StoreError:
+                if self.is_pending():  # else only the syncing failed: a power cut may still roll back, which is safe
+                    raise
+            return ""
         finally:
             if lock >= 0:
                 os.close(lock)
-        return why
-
-    def fault(self, change: str, moved: Callable[[], list[str]]) -> str:
-        """Return why a pending change cannot be kept any more, "" when it can."""
-        why, lock = self._claimed(change, moved)
-        if lock >= 0:
-            os.close(lock)
-        return why
-
-    def _claimed(self, change: str, moved: Callable[[], list[str]]) -> tuple[str, int]:
-        path = self.pending + "/list"
-        if not self.is_pending():
-            return RESTORED, -1
-        lock = self._files.claim(path)
-        if lock < 0 or not self.is_pending():
-            return RESTORED, lock
-        if self.pending_id() != change:
-            return "another change, %s, waits in its place" % self.pending_id(), lock
-        names = moved()
-        return ("%s was changed by somebody else meanwhile" % ", ".join(names) if names else ""), lock
-
-    def _forget(self) -> None:
-        """Remove the list; when only its syncing failed, a power cut may still put the change back, which is safe."""
-        try:
-            self.clear()
-        except StoreError:
-            if self.is_pending():
-                raise
 
     def is_pending(self) -> bool:
         """Return whether files of an unfinished change wait to be restored."""
@@ -215,8 +203,7 @@ class Journal:
             raise UsageError("the record of change %s is damaged: %s" % (change, error.message))
         if not isinstance(value, dict):
             raise UsageError("there is no change %r" % change[:_ID_CHARS], "list them with: oasis changes")
-        record: Record = value  # type: ignore[assignment]  # written by us
-        return record
+        return value  # type: ignore[return-value]  # written by us
 
     def image(self, change: str, which: str, name: str) -> bytes:
         """Return the `before` or `after` image of a package."""
@@ -224,6 +211,24 @@ class Journal:
         if data is None:
             raise UsageError("change %s has no %s image of %s" % (change, which, name), "it cannot be undone by itself")
         return data
+
+    def diff(self, record: Record) -> list[LineDiff]:
+        """Return the line differences of a change's packages, from its images.
+
+        Secrets are masked; a package without both images is left out.
+        """
+        from oasis.change.diff import difference  # an idle daemon does without
+
+        found: list[LineDiff] = []
+        for name in record["packages"]:
+            try:
+                before, after = (
+                    model.parse(self.image(str(record["id"]), which, name), name) for which in ("before", "after")
+                )
+            except UsageError:
+                continue
+            found.append({"package": name, "lines": difference.diff_lines(before, after, name)})
+        return found
 
     def records(self) -> list[Record]:
         """Return all readable records, newest first."""
@@ -259,18 +264,12 @@ class Journal:
         names = self._files.names(self._history)
         if len(names) <= AUTOMATIC:
             return
-        records = [(name, self._readable(name)) for name in names]
-        automatic = [pair for pair in records if pair[1] and pair[1].get("automatic")]
-        approved = [pair for pair in records if not (pair[1] and pair[1].get("automatic"))]
-        for name, record in [*automatic[:-AUTOMATIC], *approved[:-HISTORY]]:
-            if not (record and is_ending(record)):
+        readable = {str(record["id"]): record for record in self.records()}
+        automatic = [name for name in names if readable.get(name, {}).get("automatic")]
+        approved = [name for name in names if name not in automatic]
+        for name in [*automatic[:-AUTOMATIC], *approved[:-HISTORY]]:
+            if name not in readable or not is_ending(readable[name]):
                 self._remove(name)
-
-    def _readable(self, change: str) -> Record | None:
-        try:
-            return self.read(change)
-        except UsageError:
-            return None
 
     def _remove(self, change: str) -> None:
         folder = self._history + "/" + change
@@ -281,6 +280,17 @@ class Journal:
         for name in self._files.names(folder):
             self._files.remove(folder + "/" + name)
         self._files.remove_folder(folder)
+
+
+def chosen(records: list[Record], since_unix_s: int = 0, chat: str = "", package: str = "") -> list[Record]:
+    """Return the records made since a time, in a chat, to a package; no argument leaves none out."""
+    return [
+        record
+        for record in records
+        if record["when_unix_s"] >= since_unix_s
+        and (not chat or record["chat"] == chat)
+        and (not package or package in record["packages"])
+    ]
 
 
 def is_ending(record: Record) -> bool:

@@ -23,37 +23,49 @@ needs one of these, which the record names ("proof"):
 
 A pseudo terminal that no SSH server made (tmux, a terminal on a web page) may be older than it looks and counts as
 nothing. On a router root in a folder the settings may allow loopback (`alive_loopback`): there page, terminal and
-daemon are on one machine on purpose. Knows no HTTP and no bus; all that it asks enters as a callable.
+daemon are on one machine on purpose. Knows no HTTP; all that it asks enters as a callable.
+
+Before a change, the connection by which somebody came who starts a run is the way that a plan of that run must leave
+open (`Origins`). Over SSH the kernel tells it: the process at the other end of our socket descends from a login, whose
+server holds the connection. A page in a browser cannot know it, so a CGI script hands on the addresses of its own
+request (`path.seen`, and each proof of life), and they are kept with the session. Whatever else is asked comes from
+nobody in particular. Nothing here is ever taken from what a caller says of itself: a connection that the kernel does
+not list, or that stays on this machine, as a tunnel's does, is no way.
 """
 
 from __future__ import annotations
 
-from oasis.errors import UnprovedError
+from oasis.errors import ToolError, UnprovedError
+from oasis.system import connections
 from oasis.system.connections import OPEN, is_loopback, mirrored
 from oasis.system.digest import is_equal
+from oasis.ubus.outgoing import SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.change.apply.verification import Bus
     from oasis.change.shapes import Callable, Role, Seconds
     from oasis.system.connections import Connection
+
+# A page asks again when it is loaded; a browser that roams meanwhile has another address.
+KEEP_S = 1800
+# More sessions than a router has owners: the oldest give way.
+_SESSIONS = 16
+_HEX = "0123456789abcdef"
 
 
 class Life:
     """Proofs of the one change that waits.
 
-    `connections()` gives {connection: state}, `may_keep(session)` asks for the right, `login_of(pid)` as in
+    `listed()` gives {connection: state}, `may_keep(session)` asks for the right, `login_of(pid)` as in
     system/connections.py, `up_s()` is the uptime, `is_here_fine` allows loopback.
     """
 
     def __init__(
-        self,
-        connections: Callable[[], dict[Connection, int]],
-        may_keep: Callable[[str], bool],
-        login_of: Callable[[int], tuple[str, float]],
-        up_s: Seconds,
-        is_here_fine: bool = False,
-    ) -> None:
-        self._connections = connections
+        self, listed: Callable[[], dict[Connection, int]], may_keep: Callable[[str], bool],
+        login_of: Callable[[int], tuple[str, float]], up_s: Seconds, is_here_fine: bool = False,
+    ) -> None:  # fmt: skip
+        self._listed = listed
         self._may_keep = may_keep
         self._login_of = login_of
         self._up_s = up_s
@@ -66,7 +78,7 @@ class Life:
 
     def begin(self, change: str, nonce: str) -> None:
         """Remember this moment as the end of a change's reload; the nonce is that of its plan."""
-        self._old = frozenset(self._connections())
+        self._old = frozenset(self._listed())
         self._since_s = self._up_s()
         self._arrived = set()
         self._nonce = nonce
@@ -102,14 +114,12 @@ class Life:
         return session in self._arrived
 
     def _weigh(self, session: str, one: Connection) -> str:
-        known = self._connections()
+        known = self._listed()
         if known.get(one) not in OPEN:
             return "stranger"
         if not self._may_keep(session):
             return "denied"
-        # A tunnel's end may use any of our own addresses: then the kernel lists both ends.
-        is_here = is_loopback(one[2]) or one[0] == one[2] or mirrored(one) in known
-        if is_here and not self._is_here_fine:
+        if _is_here(one, known) and not self._is_here_fine:
             return "loopback"
         return "reused" if one in self._old else "proved"
 
@@ -137,3 +147,72 @@ class Life:
             "open the chat page, or log in over SSH again and run `oasis confirm`; without a proof: "
             "`oasis confirm --unproved`",
         )
+
+
+class Origins:
+    """The ways of those who are here.
+
+    `listed()` gives {connection: state}, `may_keep(session)` tells whether it is an owner's, `of_login(pid)` gives the
+    connections that the SSH login of a process holds, `now_s()` is monotonic.
+    """
+
+    def __init__(
+        self, listed: Callable[[], dict[Connection, int]], may_keep: Callable[[str], bool],
+        of_login: Callable[[int], list[Connection]], now_s: Seconds,
+    ) -> None:  # fmt: skip
+        self._listed = listed
+        self._may_keep = may_keep
+        self._of_login = of_login
+        self._now_s = now_s
+        self._seen: dict[str, tuple[Connection, float]] = {}
+
+    def seen(self, session: str, one: Connection) -> str:
+        """Note the connection of a session's request; return seen, loopback, stranger or denied, as for a proof."""
+        known = self._listed()
+        if known.get(one) not in OPEN:
+            return "stranger"
+        if _is_here(one, known):
+            return "loopback"
+        if not self._may_keep(session):
+            return "denied"
+        self._seen.pop(session, None)
+        self._seen[session] = (one, self._now_s())
+        while len(self._seen) > _SESSIONS:
+            del self._seen[next(iter(self._seen))]
+        return "seen"
+
+    def of(self, role: Role) -> list[Connection]:
+        """Return the connections by which somebody came, [] when nothing tells."""
+        session = str(role.get("session", ""))
+        if session:
+            one, since_s = self._seen.get(session, (None, 0.0))
+            return [one] if one is not None and self._now_s() - since_s <= KEEP_S else []
+        pid = int(role.get("pid", 0))
+        return self._of_login(pid) if pid > 0 else []
+
+
+def origins(bus: Bus, now_s: Seconds) -> Origins:
+    """Return the origins of one router."""
+
+    def of_login(pid: int) -> list[Connection]:
+        servers = connections.servers_of(pid)
+        return connections.of_processes(servers) if servers else []
+
+    return Origins(connections.connections, lambda session: may_keep(bus, session), of_login, now_s)
+
+
+def _is_here(one: Connection, known: dict[Connection, int]) -> bool:
+    # A tunnel's end may use any of our own addresses: then the kernel lists both ends.
+    return is_loopback(one[2]) or one[0] == one[2] or mirrored(one) in known
+
+
+def may_keep(bus: Bus, session: str) -> bool:
+    """Return whether a session of rpcd may keep changes."""
+    if len(session) != 32 or session.strip(_HEX):
+        return False
+    wanted: dict[str, object] = {"scope": "ubus", "object": "oasis.change", "function": "confirm"}
+    try:
+        reply = bus("session", "access", {SESSION: session, **wanted})
+    except ToolError:  # rpcd knows no such session
+        return False
+    return (reply or {}).get("access") is True

@@ -7,10 +7,12 @@
                            rolled_back ◀──────────┘      rollback_failed: tried again at each start
 
 Before the first commit: record, images and ready-to-rename copies are synced (journal.py) and a guard process waits for
-the deadline by itself. After the reload the running state is checked (verification.py); what is not as promised puts
-all back at once. A change of low risk needs no keeping and is confirmed then. While one change waits, every other write
-is refused. An unconfirmed change never survives the daemon: a start puts it back first. All waiting is done in
-monotonic time. Knows nothing of models, chats or front-ends.
+the deadline by itself: guard.sh reads it from the pending record, and ends within a second of the record's going. What
+is staged must export to the text that was worked out with the plan, else nothing is written. After the reload the
+running state is checked (verification.py); what is not as promised rolls all back at once. A change of low risk needs
+no keeping and is confirmed then. While one change waits, every other write is refused. An unconfirmed change never
+survives the daemon: a start rolls it back first. All waiting is done in monotonic time. Knows nothing of models, chats
+or front-ends.
 """
 
 from __future__ import annotations
@@ -20,18 +22,20 @@ import sys
 import threading
 import time
 
-from oasis.change.apply.guard import ACTION_S, Guard
 from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UnwrittenError, UsageError
 from oasis.system.digest import sha256
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.evidence import Evidence
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Any, Callable, Collection, Init, Mapping, Plan, Record, Role, Touched
+    from oasis.change.shapes import Action, Any, Callable, Collection, Plan, Record, Role, Touched
+    from oasis.system.child import Child
     from oasis.system.connections import Connection
     from oasis.system.root import Machine
+    from oasis.uci.cursor import Cursor
 
 # The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.
 GUARD_GRACE_S = 10
@@ -39,6 +43,9 @@ GUARD_GRACE_S = 10
 GUARD_LOOK_S = 5.0
 # restore.sh and guard.sh.
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# What an init script gets: a slow router restarts its network in 20 s, and ends a hung service after 5. The guard waits
+# for all of a change.
+ACTION_S = 60
 # How long a change may take apart from the actions on its services, each of which has a limit: staging and commit, the
 # verification and its last look at a slow bus.
 BESIDE_S = 60
@@ -71,19 +78,20 @@ class Followers:
 class Transaction:
     """The only writer of the router's configuration.
 
-    `write(plan)` stages and commits a plan's operations (see commit.py); `evidence()` gives services, verification and
-    proof of life (see evidence.py).
+    `cursor()` opens a UCI cursor on a private save folder; `evidence()` gives services, verification and proof of life
+    (see evidence.py).
     """
 
     def __init__(
-        self, machine: Machine, journal: Journal, planner: Planner, write: Callable[[Plan], None],
+        self, machine: Machine, journal: Journal, planner: Planner, cursor: Callable[[], Cursor],
         evidence: Callable[[], Evidence], followers: Followers,
     ) -> None:  # fmt: skip
         self._root = machine.root
+        self._files = machine.files
         self._journal = journal
         self._planner = planner
         self._executor = machine.executor
-        self._write = write
+        self._cursor = cursor
         self._clock = machine.clock
         self._tell = followers.tell
         self._evidence = evidence
@@ -95,7 +103,10 @@ class Transaction:
         self._deadline_s = 0.0
         self._applied_s = 0.0
         self._window_s = 0
-        self._guard = Guard(machine.executor, journal, SCRIPTS, machine.root.folder)
+        self._guard: Child | None = None
+        self._guard_argv = [
+            "/bin/sh", SCRIPTS + "/guard.sh", journal.pending, machine.root.folder, SCRIPTS + "/restore.sh",
+        ]  # fmt: skip
 
     def recover(self) -> Record | None:
         """Roll back what an earlier run left unconfirmed; call this first. Return its record, if any."""
@@ -119,7 +130,7 @@ class Transaction:
         """Tell the end of changes whose records were not written any more: removing the list is what confirms one."""
         for record in self._journal.records():
             if record["state"] in ("prepared", "applied"):
-                is_written = all(sha256(self._planner.read(name)) == sum_ for name, sum_ in record["after"].items())
+                is_written = not self._moved(record)
                 record["state"] = "confirmed" if is_written else "rolled_back"
                 if is_written and not self._set_ends(record):
                     continue
@@ -136,30 +147,26 @@ class Transaction:
         with self._lock:
             if self._is_stopped:
                 raise ApplyError("oasis is stopping; nothing was written", "try again when it runs")
-            if self._record is not None:
-                raise ApplyError(
-                    "change %s waits to be kept or rolled back; nothing was written" % self._record["id"],
-                    "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
-                )
+            self.check_idle("nothing was written")
             self._planner.check_current(plan)
             evidence = self._evidence()
             record = self._new_record(plan, message, own)
             before = evidence.verification.look(plan)
             if plan["images"]:
                 record["init"] = evidence.services.states(plan["services"], before["services"])
-                self._prepare_or_clear(record, plan)
-                self._tell_ahead(plan)
+                self._prepare(record, plan)
+                # While the old address is there: front-ends need it to follow the router to another one.
+                self._announce(plan)
+                if plan["new_address"]:
+                    time.sleep(_FOLLOW_S)
             try:
                 if plan["images"]:
                     self._write(plan)
                     self._check_written(plan)
-                off = evidence.turned_off(plan["images"])
-                aside = evidence.bystanders(plan["images"])
-                asleep = _asleep(record.get("init", []), before["services"])
+                init = record.get("init", [])
                 record["services"] = evidence.services.act(
-                    [one for one in plan["services"] if one["name"] not in aside or one["name"] not in asleep],
-                    off, lambda one: one["name"] in aside or self._fails_anyway(one, plan),
-                )  # fmt: skip
+                    plan, init, before["services"], lambda one: self._fails_anyway(one, plan)
+                )
                 record["verified"] = evidence.verification.verify({**plan, "services": record["services"]}, before)
                 self._finish(record, plan)
             except UnwrittenError as error:
@@ -169,6 +176,15 @@ class Transaction:
                 self._undo_half(record, plan, error)
                 raise
             return record.copy()
+
+    def check_idle(self, outcome: str) -> None:
+        """Raise ApplyError while a change waits to be kept: what is done meanwhile might take its way back."""
+        record = self._record
+        if record is not None:
+            raise ApplyError(
+                "change %s waits to be kept or rolled back; %s" % (record["id"], outcome),
+                "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
+            )
 
     def _undo_half(self, record: Record, plan: Plan, error: Exception) -> None:
         """Roll back a change that could not be finished, whatever stopped it; re-raise a fault of ours."""
@@ -216,15 +232,17 @@ class Transaction:
             record["untrusted"] = sorted(set(plan["untrusted"]))
         return record
 
-    def _tell_ahead(self, plan: Plan) -> None:
-        """Tell what a front-end needs in order to follow the router to another address, while the old one is there."""
-        self._announce(plan)
-        if plan["new_address"]:
-            time.sleep(_FOLLOW_S)
-
-    def _prepare_or_clear(self, record: Record, plan: Plan) -> None:
+    def _prepare(self, record: Record, plan: Plan) -> None:
+        """Put on flash what undoes the change and start its guard; forget both when one of them fails."""
+        touched: list[Touched] = []
+        for package, (before, after) in plan["images"].items():
+            path = "/etc/config/" + package
+            mode = os.stat(self._root.path(path)).st_mode & 0o777
+            touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
+        seconds = int(plan["confirm_s"]) + lasts_s(plan["services"]) + GUARD_GRACE_S
         try:
-            self._prepare(record, plan)
+            self._journal.prepare(record, touched, int(self._clock.up_s()) + seconds)
+            self._guard = self._executor.detach(self._guard_argv)
         except OasisError:
             self._abandon(record)
             raise
@@ -232,17 +250,28 @@ class Transaction:
     def _abandon(self, record: Record) -> None:
         """Forget a change of which nothing was written: what is in the files is somebody else's and stays."""
         self._journal.abandon(str(record["id"]))
-        self._guard.end()
+        self._end_guard()
 
-    def _prepare(self, record: Record, plan: Plan) -> None:
-        touched: list[Touched] = []
-        for package, (before, after) in plan["images"].items():
-            path = "/etc/config/" + package
-            mode = os.stat(self._root.path(path)).st_mode & 0o777
-            touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
-        seconds = int(plan["confirm_s"]) + lasts_s(plan["services"]) + GUARD_GRACE_S
-        self._journal.prepare(record, touched, int(self._clock.up_s()) + seconds)
-        self._guard.start()
+    def _end_guard(self) -> None:
+        """End the guard; one of a daemon before this one ends by itself."""
+        if self._guard is not None:
+            self._guard.end_group()
+            self._guard = None
+
+    def _write(self, plan: Plan) -> None:
+        """Write a plan's files: staged in a private save folder, compared, and committed.
+
+        Raises: UciError, StoreError; the journal restores files committed before the failing one.
+        """
+        images = plan["images"]
+        if plan["is_restore"]:
+            for package, (_, after) in images.items():
+                path = os.path.realpath(self._root.confdir + "/" + package)  # a link stays one
+                self._files.replace(path, after, os.stat(path).st_mode & 0o777)
+        else:
+            expected = {name: model.export_text(model.parse(after, name)) for name, (_, after) in images.items()}
+            # What a killed daemon left staged is dropped by this: the folder is ours alone.
+            self._cursor().write([one for one in plan["operations"] if one["package"] in images], expected)
 
     def _check_written(self, plan: Plan) -> None:
         for package in plan["images"]:
@@ -250,17 +279,20 @@ class Transaction:
                 raise ApplyError("%s on flash is not what the plan promised" % package, "nothing of it was kept")
 
     def _finish(self, record: Record, plan: Plan) -> None:
-        if not plan["images"] and record.get("ends"):
-            self._journal.write(record)
+        if not plan["images"]:
+            if record.get("ends"):
+                self._journal.write(record)
+                self._close(record, "confirmed")
+            else:
+                self._move(record, "confirmed", False)
+            return
+        is_kept = not plan["confirm_s"]
+        why = self._journal.keep(str(record["id"]), lambda: self._moved(record), is_kept)
+        if why:
+            raise ApplyError(why, "nothing of it was kept")
+        if is_kept:
             self._close(record, "confirmed")
             return
-        if not plan["images"]:
-            self._move(record, "confirmed", False)
-            return
-        if not plan["confirm_s"]:
-            self._check_stands(self._keep(record))
-            return
-        self._check_stands(self._journal.fault(str(record["id"]), lambda: self._moved(record)))
         seconds = int(plan["confirm_s"])
         self._journal.set_deadline(int(self._clock.up_s()) + seconds + GUARD_GRACE_S)
         self._evidence().life.begin(str(record["id"]), str(plan["nonce"]))
@@ -270,10 +302,6 @@ class Transaction:
         self._deadline_s = self._applied_s + seconds
         self._move(record, "applied", True)
         threading.Thread(target=self._watch, args=(record,), name="deadline", daemon=True).start()
-
-    def _check_stands(self, why: str) -> None:
-        if why:
-            raise ApplyError(why, "nothing of it was kept")
 
     def _moved(self, record: Record) -> list[str]:
         """Return the packages that are not as the plan made them."""
@@ -285,25 +313,27 @@ class Transaction:
         except OasisError:
             return ""
 
-    def _keep(self, record: Record) -> str:
-        """Make a change final; return "", or why it cannot be: then it is as it was."""
-        why = self._journal.keep(str(record["id"]), lambda: self._moved(record))
-        if not why:
-            self._close(record, "confirmed")
-        return why
-
     def _watch(self, record: Record) -> None:
         with self._lock:
             while self._record is record:
                 left_s = self._deadline_s - self._clock.now_s()
                 if left_s > 0:
-                    self._guard.keep()
+                    self._keep_guard()
                     self._wake.wait(min(left_s, GUARD_LOOK_S))
                     continue
                 try:
                     self._put_back(record, "nobody kept the change in time")
                 except RollbackError:
                     return  # its state is stored and reported; every write is refused until a retry succeeds
+
+    def _keep_guard(self) -> None:
+        """Start another guard when the one that waits was killed: it reads the same deadline."""
+        if self._guard is None or self._guard.poll() is None or not self._journal.is_pending():
+            return
+        try:
+            self._guard = self._executor.detach(self._guard_argv)
+        except ToolError as error:
+            print("oasisd: no guard, tried again: %s" % error.message, file=sys.stderr)
 
     def extend(self, change: str, seconds: int = 0) -> Record:
         """Give the owner more time: so many seconds from now, or the whole window again; never less than there is.
@@ -372,10 +402,12 @@ class Transaction:
             record = self._waiting(change)
             if proof:
                 record.setdefault("proof", proof)
-            why = self._keep(record)
+            why = self._journal.keep(str(record["id"]), lambda: self._moved(record))
             if why:
                 record.pop("proof", None)
                 self._put_back(record, why)
+            else:
+                self._close(record, "confirmed")
             return record.copy()
 
     def roll_back(self, change: str, reason: str) -> Record:
@@ -428,7 +460,7 @@ class Transaction:
             self._evidence().life.end()
         self._record = None
         self._wake.notify_all()
-        self._guard.end()
+        self._end_guard()
         is_stored = state != "confirmed" or self._set_ends(record)
         try:
             self._move(record, state, is_stored)
@@ -469,7 +501,8 @@ class Transaction:
             words = err.decode("utf-8", "replace").strip()
         except ToolError as error:
             status, words = 1, error.message
-        self._guard.let_finish(limit_s)
+        if self._guard is not None and _is_restoring(self._guard.pid):
+            self._guard.wait(limit_s)  # until it has reloaded the services
         record["reason"] = reason
         if status and self._journal.is_pending():
             self._record = record
@@ -506,12 +539,13 @@ class Transaction:
             self._journal.write(record)
 
 
-def _asleep(init: list[Init], known: Mapping[str, Mapping[str, int] | None]) -> set[str]:
-    """Return the services that neither run nor start at boot: a reload would start what somebody switched off."""
-    return {
-        str(one["name"]) for one in init
-        if not one["enabled"] and (not one["running"] or known.get(str(one["name"])) == {})
-    }  # fmt: skip
+def _is_restoring(pid: int) -> bool:
+    """Return whether a guard has become restore.sh."""
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as handle:
+            return b"/guard.sh\0" not in handle.read()
+    except OSError:
+        return False
 
 
 def _failed(words: str, services: list[Action]) -> list[Action]:

@@ -17,6 +17,8 @@ ones still run. Source: netifd's `network.interface dump` and `network.wireless 
 
 from __future__ import annotations
 
+import functools
+
 from oasis.errors import StoreError, ToolError
 from oasis.uci import model
 from oasis.uci.model import tables
@@ -40,16 +42,26 @@ _KEPT = ("network",)
 # States of a process that runs no more.
 _ENDED = ("Z", "X", "x")
 _SWITCHES = ("enabled", "enable", "disabled", "disable")
+_SEEN = ("seen", "")
+# Not there at all: no waiting.
+_SILENT = ("unread", "")
+_GENERATED = "/var/etc"
+# What `ubus call system board` tells as well, for the price of a process.
+_HOST_NAME = "/proc/sys/kernel/hostname"
 
 
 class Now:
-    """One look: each question is asked once."""
+    """One look at the router: each question is asked once. `read(path)` and `names(folder)` see its files."""
 
-    def __init__(self, bus: Bus, ruleset: Callable[[], str | None], now_s: float) -> None:
+    def __init__(
+        self, bus: Bus, ruleset: Callable[[], str | None], read: Callable[[str], bytes | None],
+        names: Callable[[str], list[str]], now_s: float,
+    ) -> None:  # fmt: skip
         self._bus = bus
         self._ruleset = ruleset
         self._known: dict[str, Mapping[str, object] | None] = {}
-        self._rules: list[str | None] = []
+        self.read = read
+        self.names = names
         self.has_answer = False
         self.s = now_s
 
@@ -64,14 +76,13 @@ class Now:
                 self._known[key] = None
         return self._known[key]
 
+    @functools.cached_property
     def ruleset(self) -> str | None:
-        """Return the firewall's compiled rules, None when they cannot be read."""
-        if not self._rules:
-            try:
-                self._rules.append(self._ruleset())
-            except ToolError:
-                self._rules.append(None)
-        return self._rules[0]
+        """The firewall's compiled rules, None when they cannot be read."""
+        try:
+            return self._ruleset()
+        except ToolError:
+            return None
 
 
 class Verification:
@@ -86,17 +97,13 @@ class Verification:
         names: Callable[[str], list[str]], now_s: Seconds, sleep: Callable[[float], object], *,
         settle_s: float = SETTLE_S,
     ) -> None:  # fmt: skip
-        self._bus = bus
-        self._ruleset = ruleset
-        self._read = read
-        self._names = names
-        self._now_s = now_s
+        self._now = lambda: Now(bus, ruleset, read, names, now_s())
         self._sleep = sleep
         self._settle_s = settle_s
 
     def look(self, plan: Plan) -> Before:
         """Return what `verify` will want to know of the time before the change."""
-        now = Now(self._bus, self._ruleset, self._now_s())
+        now = self._now()
         names = [str(item["name"]) for item in plan["services"]]
         before: Before = {"services": {name: service(now, name) for name in names}, "bus": now.has_answer}
         if "network" in plan["images"]:
@@ -111,58 +118,55 @@ class Verification:
         Shape: {"what", "result": `seen` or `not read back`}.
         Raises: ToolError with the first thing that is not as promised.
         """
-        checks = self._services(plan, before["services"])
-        checks += _promised(plan, before, self._read, self._names)
-        results: dict[str, Seen] = {what: {"what": what, "result": ""} for what, _ in checks}
-        begin_s = self._now_s()
+        checks = self._services(plan, before["services"]) + _promised(plan, before)
+        results = {what: "" for what, _ in checks}
+        begin_s = self._now().s
         patience_s = UNREAD_S if before["bus"] else 0
         while checks:
-            now = Now(self._bus, self._ruleset, self._now_s())
+            now = self._now()
             answers = [(what, look, *look(now)) for what, look in checks]
             passed_s = now.s - begin_s
             checks = []
             for what, look, answer, why in answers:
+                is_unread = answer == "unread" and (not why or passed_s >= patience_s)
                 if answer == "seen":
-                    results[what] = {"what": what, "result": "seen"}
-                elif _is_given_up(answer, why, passed_s, patience_s):
-                    results[what] = {"what": what, "result": "not read back"}
+                    results[what] = "seen"
+                elif is_unread or (answer == "slow" and passed_s >= WAIT_S):
+                    results[what] = "not read back"
                 elif passed_s >= WAIT_S:
                     raise ToolError("after the reload %s" % why, "the logs tell more: logread")
                 else:
                     checks.append((what, look))
             if checks:
                 self._sleep(self._settle_s / 2)
-        return list(results.values())
+        return [{"what": what, "result": result} for what, result in results.items()]
 
     def _services(self, plan: Plan, before: dict[str, dict[str, int] | None]) -> list[Check]:
-        may_end = _turns_off(plan)
-        found: dict[str, Check] = {}
+        # After a switch was touched it is right that a service runs no process.
+        may_end = any(
+            line["op"] != " " and line["text"].split()[:1] == ["option"] and line["text"].split()[1] in _SWITCHES
+            for part in plan["diff"]
+            for line in part["lines"]
+        )
+        found: dict[str, Callable[[Now], Answer]] = {}
         for item in plan["services"]:
             name, action = str(item["name"]), str(item["action"])
-            one = _Service(name, action, before.get(name), may_end, self._settle_s, self._read)
-            # A script may complain only because its service is turned off (init_scripts.py): then that must be true.
             if action in ("enable", "disable"):
-                found["start of %s at boot" % name] = ("start of %s at boot" % name, self._look_for_link(name, action))
+                found["start of %s at boot" % name] = functools.partial(_look_for_link, name, action)
                 continue
+            one = _Service(name, action, before.get(name), may_end, self._settle_s)
+            # A script may complain only because its service is turned off (evidence.py): then that must be true.
             # One that failed for a reason of its own (not ok) must run as before all the same.
             is_ended = (bool(item.get("status")) and item.get("ok") is not False) or action == "stop"
-            found[name] = ("service %s" % name, one.look_for_end if is_ended else one.look)
-        return list(found.values())
-
-    def _look_for_link(self, name: str, action: str) -> Callable[[Now], Answer]:
-        def look(now: Now) -> Answer:
-            is_there = any(link.startswith("S") and link[3:] == name for link in self._names("/etc/rc.d"))
-            if is_there == (action == "enable"):
-                return "seen", ""
-            return "wrong", "service %s %s at boot" % (name, "starts" if is_there else "does not start")
-
-        return look
+            found["service %s" % name] = one.look_for_end if is_ended else one.look
+        return list(found.items())
 
 
-def _is_given_up(answer: str, why: str, passed_s: float, patience_s: float) -> bool:
-    if answer == "unread":
-        return not why or passed_s >= patience_s
-    return answer == "slow" and passed_s >= WAIT_S
+def _look_for_link(name: str, action: str, now: Now) -> Answer:
+    is_there = any(link.startswith("S") and link[3:] == name for link in now.names("/etc/rc.d"))
+    if is_there == (action == "enable"):
+        return _SEEN
+    return "wrong", "service %s %s at boot" % (name, "starts" if is_there else "does not start")
 
 
 def service(now: Now, name: str) -> dict[str, int] | None:
@@ -179,76 +183,55 @@ def service(now: Now, name: str) -> dict[str, int] | None:
 class _Service:
     """The check of one service; it remembers since when which processes run."""
 
-    def __init__(
-        self, name: str, action: str, before: dict[str, int] | None, may_end: bool, settle_s: float,
-        read: Callable[[str], bytes | None],
-    ) -> None:  # fmt: skip
+    def __init__(self, name: str, action: str, before: dict[str, int] | None, may_end: bool, settle_s: float) -> None:
         self._name = name
         self._action = action
         self._before = before
         self._may_end = may_end
         self._settle_s = settle_s
-        self._read = read
         self._running: dict[str, int] | None = None
         self._births: dict[int, str] = {}  # process: when it began, "" when /proc does not tell
         self._since_s = 0.0
 
     def look(self, now: Now) -> Answer:
-        if self._running is not None and self._lives():
-            return self._settled(now)
-        if self._before == {} and self._opens_none():
-            return "seen", ""
-        found = service(now, self._name)
-        if found is None:
-            return ("wrong", "service %s is gone" % self._name) if self._before else ("unread", "")
-        if not found:
-            is_lost = any((self._before or {}).values()) and not self._may_end
-            return ("wrong", "service %s runs no process any more" % self._name) if is_lost else ("seen", "")
-        fault = self._fault(found)
-        if fault:
-            self._running = None
-            return "wrong", "service %s %s" % (self._name, fault)
-        if found != self._running:
-            self._running, self._since_s = found, now.s
-            self._births = {pid: self._birth(pid) for pid in found.values() if pid}
-        return self._settled(now)
+        births = self._births
+        lives = bool(births) and all(birth and _birth(now, pid) == birth for pid, birth in births.items())
+        if self._running is None or not lives:
+            if self._before == {} and self._opens_none(now):
+                return _SEEN
+            found = service(now, self._name)
+            if found is None:
+                return ("wrong", "service %s is gone" % self._name) if self._before else _SILENT
+            if not found:
+                is_lost = any((self._before or {}).values()) and not self._may_end
+                return ("wrong", "service %s runs no process any more" % self._name) if is_lost else _SEEN
+            fault = self._fault(found)
+            if fault:
+                self._running = None
+                return "wrong", "service %s %s" % (self._name, fault)
+            if found != self._running:
+                self._running, self._since_s = found, now.s
+                self._births = {pid: _birth(now, pid) for pid in found.values() if pid}
+        if now.s - self._since_s < self._settle_s:
+            return "wrong", "service %s does not stay up" % self._name
+        return _SEEN
 
     def look_for_end(self, now: Now) -> Answer:
         found = service(now, self._name)
         if found is None and not now.has_answer:
-            return "unread", ""
+            return _SILENT
         if any((found or {}).values()):
             return "wrong", "service %s still runs, although it is turned off" % self._name
-        return "seen", ""
+        return _SEEN
 
-    def _settled(self, now: Now) -> Answer:
-        if now.s - self._since_s < self._settle_s:
-            return "wrong", "service %s does not stay up" % self._name
-        return "seen", ""
-
-    def _lives(self) -> bool:
-        """Return whether the processes that procd listed still run, as far as /proc shows each."""
-        births = self._births
-        return bool(births) and all(birth and self._birth(pid) == birth for pid, birth in births.items())
-
-    def _birth(self, pid: int) -> str:
-        # Source: proc(5), /proc/PID/stat: behind the name in brackets the state, and 19 further on the start.
-        try:
-            text = self._read("/proc/%d/stat" % pid) or b""
-        except StoreError:  # it ended while it was read
-            text = b""
-        words = text.rpartition(b")")[2].decode("ascii", "replace").split()
-        return words[19] if len(words) > 19 and words[0] not in _ENDED else ""
-
-    def _opens_none(self) -> bool:
+    def _opens_none(self, now: Now) -> bool:
         """Return whether the script has procd run no process: it had none, and there is none to ask for."""
-        script = self._read("/etc/init.d/" + self._name) or b""
+        script = now.read("/etc/init.d/" + self._name) or b""
         return b"USE_PROCD=1" in script and b"procd_open_instance" not in script
 
     def _fault(self, found: dict[str, int]) -> str:
-        before = self._before or {}
         for label, pid in found.items():
-            old = before.get(label)
+            old = (self._before or {}).get(label)
             if not pid and old != 0:
                 return "does not run"
             if pid and self._action == "restart" and pid == old:
@@ -258,40 +241,31 @@ class _Service:
         return ""
 
 
-def _turns_off(plan: Plan) -> bool:
-    """Return whether a plan touches a switch, after which it is right that a service runs no process."""
-    return any(
-        line["op"] != " " and line["text"].split()[:1] == ["option"] and line["text"].split()[1] in _SWITCHES
-        for part in plan["diff"]
-        for line in part["lines"]
-    )
+def _birth(now: Now, pid: int) -> str:
+    # Source: proc(5), /proc/PID/stat: behind the name in brackets the state, and 19 further on the start.
+    try:
+        text = now.read("/proc/%d/stat" % pid) or b""
+    except StoreError:  # it ended while it was read
+        text = b""
+    words = text.rpartition(b")")[2].decode("ascii", "replace").split()
+    return words[19] if len(words) > 19 and words[0] not in _ENDED else ""
 
 
-_SEEN = ("seen", "")
-# Not there at all: no waiting.
-_SILENT = ("unread", "")
-_GENERATED = "/var/etc"
-# What `ubus call system board` tells as well, for the price of a process.
-_HOST_NAME = "/proc/sys/kernel/hostname"
+# What a plan promises of the services that it reloads
 
 
-def _promised(
-    plan: Plan, before: Before, read: Callable[[str], bytes | None], names: Callable[[str], list[str]]
-) -> list[Check]:
-    """Return the promises of a plan whose services are reloaded."""
+def _promised(plan: Plan, before: Before) -> list[Check]:
     reloaded = [str(item["name"]) for item in plan["services"]]
     found: list[Check] = []
-    if "system" in plan["images"] and "system" in reloaded:
-        found += _host_name(_new(plan, "system", "system"), read)
-    if "network" in plan["images"] and "network" in reloaded:
-        found += _interfaces(_new(plan, "network", "interface"), before.get("interfaces"))
-    if "wireless" in plan["images"] and "network" in reloaded:
-        up = [name for name, one in (before.get("radios") or {}).items() if isinstance(one, dict) and one.get("up")]
-        found += _networks(_new(plan, "wireless", "wifi-iface"), _all(plan, "wireless", "wifi-device"), up)
-    if "firewall" in plan["images"] and "firewall" in reloaded:
-        found += _rules(plan)
-    if "dhcp" in plan["images"] and "dnsmasq" in reloaded:
-        found += _generated(plan, read, names)
+    for package, name, checks in (
+        ("system", "system", _host_name),
+        ("network", "network", _interfaces),
+        ("wireless", "network", _networks),
+        ("firewall", "firewall", _rules),
+        ("dhcp", "dnsmasq", _generated),
+    ):
+        if package in plan["images"] and name in reloaded:
+            found += checks(plan, before)
     return found
 
 
@@ -303,13 +277,13 @@ def _all(plan: Plan, package: str, kind: str, side: int = 1) -> list[Section]:
 
 def _new(plan: Plan, package: str, kind: str) -> list[Section]:
     """Return the sections that are new or altered; by content, because anonymous names move when others go."""
-    old = [_options(section) for section in _all(plan, package, kind, 0)]
-    return [section for section in _all(plan, package, kind) if _options(section) not in old]
 
+    def content(section: Section) -> Section:
+        name = {} if section[".anonymous"] else {".name": section[".name"]}
+        return {**name, **{key: value for key, value in section.items() if not key.startswith(".")}}
 
-def _options(section: Section) -> Section:
-    name = {} if section[".anonymous"] else {".name": section[".name"]}
-    return {**name, **{key: value for key, value in section.items() if not key.startswith(".")}}
+    old = [content(section) for section in _all(plan, package, kind, 0)]
+    return [section for section in _all(plan, package, kind) if content(section) not in old]
 
 
 def _words(value: object) -> list[str]:
@@ -320,11 +294,13 @@ def _is_off(section: Section) -> bool:
     return section.get("disabled") == "1" or section.get("enabled") == "0" or section.get("auto") == "0"
 
 
-def _host_name(sections: list[Section], read: Callable[[str], bytes | None]) -> list[Check]:
+def _host_name(plan: Plan, _: Before) -> list[Check]:
+    sections = _new(plan, "system", "system")
     wanted = str(sections[0].get("hostname", "")) if sections else ""
 
     def look(now: Now) -> Answer:
-        shown = (read(_HOST_NAME) or b"").decode("utf-8", "replace").strip() or _board_name(now)
+        shown = (now.read(_HOST_NAME) or b"").decode("utf-8", "replace").strip()
+        shown = shown or str((now.ask("system", "board") or {}).get("hostname") or "")
         if not shown:
             return "unread", "neither kernel nor bus tells the host name"
         return _SEEN if shown == wanted else ("wrong", "the host name is %r, not %r" % (shown, wanted))
@@ -332,12 +308,9 @@ def _host_name(sections: list[Section], read: Callable[[str], bytes | None]) -> 
     return [("host name %s" % wanted, look)] if wanted else []
 
 
-def _board_name(now: Now) -> str:
-    return str((now.ask("system", "board") or {}).get("hostname") or "")
-
-
-def _interfaces(sections: list[Section], before: Mapping[str, object] | None) -> list[Check]:
-    were_up = [entry.get("interface") for entry in _dump(before) if entry.get("up")]
+def _interfaces(plan: Plan, before: Before) -> list[Check]:
+    were_up = [entry.get("interface") for entry in _dump(before.get("interfaces")) if entry.get("up")]
+    sections = _new(plan, "network", "interface")
     return [_interface(section) for section in sections if section[".name"] in were_up and not _is_off(section)]
 
 
@@ -367,9 +340,10 @@ def _dump(reply: Mapping[str, object] | None) -> list[Mapping[str, object]]:
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
-def _networks(sections: list[Section], radios: list[Section], up: list[str]) -> list[Check]:
-    on = [radio[".name"] for radio in radios if not _is_off(radio)]
-    wanted = [one for one in sections if one.get("ssid") and not _is_off(one)]
+def _networks(plan: Plan, before: Before) -> list[Check]:
+    up = [name for name, one in (before.get("radios") or {}).items() if isinstance(one, dict) and one.get("up")]
+    on = [radio[".name"] for radio in _all(plan, "wireless", "wifi-device") if not _is_off(radio)]
+    wanted = [one for one in _new(plan, "wireless", "wifi-iface") if one.get("ssid") and not _is_off(one)]
     return [_network(section, section["device"] in up) for section in wanted if section.get("device") in on]
 
 
@@ -391,11 +365,13 @@ def _network(section: Section, was_up: bool) -> Check:
     return "network %r on %s" % (ssid, radio), look
 
 
-def _rules(plan: Plan) -> list[Check]:
+def _rules(plan: Plan, _: Before) -> list[Check]:
     found = []
     for kind in ("rule", "redirect"):
-        there = [str(one["name"]) for one in _all(plan, "firewall", kind) if one.get("name") and not _is_off(one)]
-        were = [str(one["name"]) for one in _all(plan, "firewall", kind, 0) if one.get("name") and not _is_off(one)]
+        there, were = (
+            [str(one["name"]) for one in _all(plan, "firewall", kind, side) if one.get("name") and not _is_off(one)]
+            for side in (1, 0)
+        )
         wanted = [str(one["name"]) for one in _new(plan, "firewall", kind) if one.get("name") in there]
         found += [_rule(kind, name, True) for name in dict.fromkeys(wanted)]
         found += [_rule(kind, name, False) for name in dict.fromkeys(were) if name not in there]
@@ -407,53 +383,46 @@ def _rule(kind: str, name: str, is_wanted: bool) -> Check:
     is_plain = name.isascii() and name.isprintable() and '"' not in name and "\\" not in name
 
     def look(now: Now) -> Answer:
-        rules = now.ruleset() if is_plain else None
+        rules = now.ruleset if is_plain else None
         if rules is None:
             return _SILENT
         if ('"!fw4: %s"' % name in rules) is is_wanted:
             return _SEEN
-        if is_wanted:
-            return "wrong", "the firewall did not take the %s %r" % (kind, name)
-        return "wrong", "the firewall still has the %s %r" % (kind, name)
+        return "wrong", "the firewall %s the %s %r" % ("did not take" if is_wanted else "still has", kind, name)
 
     return "%s %r %s" % (kind, name, "in the firewall" if is_wanted else "out of the firewall"), look
 
 
-def _generated(plan: Plan, read: Callable[[str], bytes | None], names: Callable[[str], list[str]]) -> list[Check]:
-    def lines(_: Now) -> list[str] | None:
-        files = [name for name in names(_GENERATED) if name.startswith("dnsmasq.conf")]
-        data = b"\n".join(read(_GENERATED + "/" + name) or b"" for name in files)
-        return data.decode("utf-8", "replace").lower().split("\n") if files else None
-
+def _generated(plan: Plan, _: Before) -> list[Check]:
     found = []
     for section in _new(plan, "dhcp", "host"):
-        macs, address = _words(section.get("mac")), str(section.get("ip", ""))
+        macs = [mac.lower() for mac in _words(section.get("mac"))]
+        address = str(section.get("ip", "")).lower()
         if macs and address and address != "ignore":
-            found.append(_lease(lines, [mac.lower() for mac in macs], address.lower()))
+            what = "lease of %s" % macs[0]
+            found.append((what, _look_for_line(_is_lease(macs, address), "the " + what)))
     for section in _new(plan, "dhcp", "dnsmasq"):
-        found += [_server(lines, server.lower()) for server in _words(section.get("server"))]
+        for server in map(str.lower, _words(section.get("server"))):
+            look = _look_for_line(("server=" + server).__eq__, "the server %s" % server)
+            found.append(("DNS server %s" % server, look))
     return found
 
 
-def _lease(lines: Callable[[Now], list[str] | None], macs: list[str], address: str) -> Check:
+def _look_for_line(is_it: Callable[[str], bool], what: str) -> Callable[[Now], Answer]:
     def look(now: Now) -> Answer:
-        known = lines(now)
-        if known is None:
+        files = [name for name in now.names(_GENERATED) if name.startswith("dnsmasq.conf")]
+        data = b"\n".join(now.read(_GENERATED + "/" + name) or b"" for name in files)
+        if not files:
             return _SILENT
-        for line in known:
-            words = line[len("dhcp-host=") :].split(",") if line.startswith("dhcp-host=") else []
-            if (address in words or "[%s]" % address in words) and all(mac in words for mac in macs):
-                return _SEEN
-        return "wrong", "dnsmasq did not take the lease of %s" % macs[0]
+        is_there = any(map(is_it, data.decode("utf-8", "replace").lower().split("\n")))
+        return _SEEN if is_there else ("wrong", "dnsmasq did not take %s" % what)
 
-    return "lease of %s" % macs[0], look
+    return look
 
 
-def _server(lines: Callable[[Now], list[str] | None], server: str) -> Check:
-    def look(now: Now) -> Answer:
-        known = lines(now)
-        if known is None:
-            return _SILENT
-        return _SEEN if "server=" + server in known else ("wrong", "dnsmasq did not take the server %s" % server)
+def _is_lease(macs: list[str], address: str) -> Callable[[str], bool]:
+    def is_it(line: str) -> bool:
+        words = line[len("dhcp-host=") :].split(",") if line.startswith("dhcp-host=") else []
+        return (address in words or "[%s]" % address in words) and all(mac in words for mac in macs)
 
-    return "DNS server %s" % server, look
+    return is_it

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 REASON = "changes when an earlier change ends"
 # Places named in a sentence; the commands on the card name them all.
 _NAMED = 4
+_FOR_GOOD = "stays for good; it would have ended at %s"
 
 
 def state(record: Record) -> End:
@@ -109,18 +110,22 @@ class Said:
         if not records:
             return
         looks = {name: _Look(name, read(name), steps) for name in {str(one["package"]) for one in steps}}
-        found = [(record, self._said_of(record, looks)) for record in records]
+        found = [(record, self._mentions(record, looks)) for record in records]
         if not until_unix_s:
-            self.until_unix_s = _with_what_holds_it([one for _, some in found for one in some], looks)
-        for record, said in found:
-            if said:
-                self._tell(record, said)
+            every = [one for _, some in found for one in some]
+            parts = {one["section"]: one["end"] for one in every if one["how"] == "part"}
+            changed = [one for look in looks.values() for one in look.changed()]
+            if changed and set(changed) <= set(parts) and not any(one["how"] == "same" for one in every):
+                self.until_unix_s = min(parts.values())
+        for record, mentions in found:
+            if mentions:
+                self._tell(record, mentions)
 
-    def _said_of(self, record: Record, looks: dict[str, _Look]) -> list[Mention]:
+    def _mentions(self, record: Record, looks: dict[str, _Look]) -> list[Mention]:
         """Return what is said about places of a change. Shape: {"place", "end", "how", "section": id}"""
         kept = state(record)
         found: list[Mention] = []
-        for name in map(str, record["packages"]):
+        for name in record["packages"]:
             if name not in looks:
                 continue
             look = looks[name]
@@ -141,22 +146,30 @@ class Said:
                     found.append({"place": place, "end": end, "how": how, "section": id(fall["section"])})
         return found
 
-    def _tell(self, record: Record, said: list[Mention]) -> None:
+    def _tell(self, record: Record, mentions: list[Mention]) -> None:
         until, before = self.until_unix_s, state(record)
-        new = {one["place"]: until for one in said if _is_moved(one, until)}
+        # What the plan changes for a shorter time falls back to what stands there until its own end.
+        moved = [
+            one for one in mentions
+            if one["end"] != until and (one["how"] == "same" or not until or until > one["end"])
+        ]  # fmt: skip
+        new = {one["place"]: until for one in moved}
         standing = list({*places(self._journal, record, self._read), *new})
         after = _settled(int(before["until_unix_s"]), {**before["ends"], **new}, standing)
         if after == before:
             return
         self.entries.append({"change": record["id"], "before": before, "after": after})
-        told = [one for one in said if one["place"] in new and one["how"] != "over"]
+        told = [one for one in mentions if one["place"] in new and one["how"] != "over"]
         if not told:
             return
         self.is_risky = self.is_risky or record["risk"] != "low"
         self.untrusted += record.get("untrusted", [])
         same = [one for one in told if one["how"] != "other"]
         if same:
-            subject = _subject(record, [one["place"] for one in same], standing)
+            subject = ", ".join([one["place"] for one in same[:_NAMED]])
+            subject += ", and %d more" % (len(same) - _NAMED) if len(same) > _NAMED else ""
+            if not set(standing) - {one["place"] for one in same} and record["summary"]:
+                subject = record["summary"]
             was = when.shown(min(one["end"] for one in same))
             how = "ends at %s instead of %s" % (when.shown(until), was) if until else _FOR_GOOD % was
             self.words.append("%s: %s" % (subject, how))
@@ -168,65 +181,34 @@ class Said:
             self.words.append("what was there before %s, at %s, %s" % (record["summary"], subject, how))
 
 
-_FOR_GOOD = "stays for good; it would have ended at %s"
-
-
-def _is_moved(one: Mention, until: int) -> bool:
-    """Return whether a place gets the end of the plan.
-
-    What the plan changes for a shorter time falls back to what stands there until its own end.
-    """
-    return one["end"] != until and (one["how"] == "same" or not until or until > one["end"])
-
-
-def _subject(record: Record, said: list[str], standing: list[str]) -> str:
-    if not set(standing) - set(said) and record["summary"]:
-        return str(record["summary"])
-    more = ["and %d more" % (len(said) - _NAMED)] if len(said) > _NAMED else []
-    return ", ".join(said[:_NAMED] + more)
-
-
-def _with_what_holds_it(said: list[Mention], looks: dict[str, _Look]) -> int:
-    """Return the end of what a plan changes, 0 when not all of it stands in sections that go at an end."""
-    parts = {one["section"]: one["end"] for one in said if one["how"] == "part"}
-    changed = [one for look in looks.values() for one in look.changed()]
-    if any(one["how"] == "same" for one in said):
-        return 0
-    return min(parts.values()) if changed and set(changed) <= set(parts) else 0
-
-
 class _Look:
     """One package before and after operations, its sections followed one by one, and what the operations name."""
 
     def __init__(self, name: str, data: bytes, steps: list[Operation]) -> None:
         self.now, self.then = model.parse(data, name), model.parse(data, name)
-        self._twins = {id(one): two for one, two in zip(self.now.sections, self.then.sections, strict=True)}
-        self._named: dict[int, set[str]] = {}
+        self._twins = dict(zip(self.now.sections, self.then.sections, strict=True))
+        self._named: dict[Section, set[str]] = {}
         for step in steps:
             if step["package"] == name:
                 found = edit.find(self.then, str(step["section"])) if "section" in step else None
                 if found is not None:
-                    self._named.setdefault(id(found), set()).add(str(step.get("option", "")))
+                    self._named.setdefault(found, set()).add(str(step.get("option", "")))
                 edit.apply(step, self.then)
 
     def how_made(self, fall: Fall) -> str:
         """Return what operations say about what would fall after them only: "same" for what they made so again."""
-        named = self._named.get(id(fall["section"]), set())
+        named = self._named.get(fall["section"], set())
         return "same" if fall["option"] in named else ""
 
     def changed(self) -> list[int]:
         """Return the ids of the sections of before that are changed, 0 for a new one or another order."""
         found = [id(one) for one in self.now.sections if not self._is_same(one)]
-        left = [self._twins[id(one)] for one in self.now.sections if self._is_there(self._twins[id(one)])]
-        is_moved = [id(one) for one in left] != [id(one) for one in self.then.sections]
-        return [*found, 0] if is_moved else found
-
-    def _is_there(self, twin: Section) -> bool:
-        return any(one is twin for one in self.then.sections)
+        left = [twin for twin in self._twins.values() if twin in self.then.sections]
+        return [*found, 0] if left != self.then.sections else found
 
     def _is_same(self, one: Section) -> bool:
-        twin = self._twins[id(one)]
-        return self._is_there(twin) and all(
+        twin = self._twins[one]
+        return twin in self.then.sections and all(
             getattr(one, key) == getattr(twin, key) for key in ("name", "type", "options")
         )
 
@@ -237,10 +219,10 @@ class _Look:
             back = fall["section"]
             found = None if back.anonymous else self.then.find(str(back.name))
             return "" if found is None else "over" if found.options == back.options else "other"
-        twin = self._twins[id(fall["section"])]
-        if not self._is_there(twin):
+        twin = self._twins[fall["section"]]
+        if twin not in self.then.sections:
             return "over"
-        named = self._named.get(id(twin), set())
+        named = self._named.get(twin, set())
         if fall["option"]:
             value = twin.options.get(fall["option"])
             if value != fall["section"].options.get(fall["option"]):
@@ -276,8 +258,6 @@ def back(journal: Journal, record: Record) -> tuple[list[Ends], list[str], bool]
         entries.append({"change": entry["change"], "before": entry["after"], "after": entry["before"]})
         is_risky = is_risky or other["risk"] != "low"
         until = entry["before"]["until_unix_s"]
-        words.append("%s: ends at %s again" % (subject, when.shown(until)) if until else _AGAIN % subject)
+        again = "ends at %s again" % when.shown(until) if until else "stays for good again"
+        words.append("%s: %s" % (subject, again))
     return entries, words, is_risky
-
-
-_AGAIN = "%s: stays for good again"

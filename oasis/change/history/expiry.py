@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from oasis.change.apply.transaction import Transaction
     from oasis.change.audit import Audit
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Callable, Clock, Plan, Record
+    from oasis.change.shapes import Clock, Plan, Record
 
     class Services(Protocol):
         """What of the daemon's services an end needs; daemon/wiring.py makes them."""
@@ -70,10 +70,7 @@ class Expiry:
         self._journal = services.journal
         self._planner = services.planner
         self._transaction = services.transaction
-        self._audit = services.audit
         self._clock = services.clock
-        self._is_clock_trusted = services.is_clock_trusted
-        self._log: Callable[[str], object] = lambda text: services.log(text, False)
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_stopped = self._has_news = False
@@ -148,25 +145,26 @@ class Expiry:
         return min(max(min(waits), 0.0), LONGEST_S)
 
     def _is_trusted(self, records: list[Record]) -> bool:
-        return self._is_clock_trusted(max([int(one["when_unix_s"]) for one in records], default=0))
+        return self._services.is_clock_trusted(max([int(one["when_unix_s"]) for one in records], default=0))
 
     def _wait_s(self, record: Record, is_trusted: bool) -> float:
         """Return how long a change stays as it is at least; 0 or less: its end has come."""
         if is_trusted:
             left_s = float(record["until_unix_s"] - self._clock.unix_s())
+        elif self._clock.up_s() >= UNTRUSTED_S and self._is_opening(record):
+            left_s = 0.0
         else:
-            is_long_up = self._clock.up_s() >= UNTRUSTED_S
-            left_s = 0.0 if is_long_up and self._is_opening(record) else LOOK_S
+            left_s = LOOK_S
         return max(left_s, self._not_before_s.get(str(record["id"]), 0.0) - self._clock.now_s())
 
     def _is_opening(self, record: Record) -> bool:
         images = {}
         for name in record["packages"]:
             try:
-                found = [self._journal.image(str(record["id"]), which, str(name)) for which in ("before", "after")]
+                before, after = (self._journal.image(str(record["id"]), which, name) for which in ("before", "after"))
             except UsageError:
                 continue  # then it cannot be undone either
-            images[str(name)] = (found[0], found[1])
+            images[name] = (before, after)
         return bool(self._planner.openings(images)[0])
 
     def _end(self, record: Record, is_trusted: bool) -> None:
@@ -178,15 +176,24 @@ class Expiry:
             plan = self._plan(record, float(self._clock.unix_s()) if is_trusted else float("inf"))
             if plan is None:
                 return
-            self._audit.write("expired" if is_trusted else "closed", plan, "schedule")
+            self._services.audit.write("expired" if is_trusted else "closed", plan, "schedule")
             self._transaction.apply(plan)
         except (ConflictError, UsageError, PolicyError, UciError) as error:
-            self._give_up(record, error.message)
+            words = "could not expire: " + error.message
+            self._log("change %s %s" % (change, words))
+            self._journal.update(change, expiry=words)
+            self._services.expiry_failed(record, words)
         except OasisError as error:
-            self._try_later(change, error.message)
+            tries = self._tries[change] = self._tries.get(change, 0) + 1
+            pause_s = min(RETRY_S << min(tries - 1, 16), LONGEST_RETRY_S)
+            self._not_before_s[change] = self._clock.now_s() + pause_s
+            self._log("change %s should end, tried again in %d s: %s" % (change, pause_s, error.message))
         else:
             why = "its time is over" if is_trusted else "the clock is not set, and it opens the router"
             self._log("change %s is undone: %s" % (change, why))
+
+    def _log(self, text: str) -> None:
+        self._services.log(text, False)
 
     def _plan(self, record: Record, now_s: float) -> Plan | None:
         """Return the plan of an end: of the whole change, or of what of it has no other end; None: of nothing."""
@@ -211,15 +218,3 @@ class Expiry:
             confirm_s=0,
             is_automatic=True,
         )
-
-    def _give_up(self, record: Record, reason: str) -> None:
-        words = "could not expire: " + reason
-        self._log("change %s %s" % (record["id"], words))
-        self._journal.update(str(record["id"]), expiry=words)
-        self._services.expiry_failed(record, words)
-
-    def _try_later(self, change: str, reason: str) -> None:
-        tries = self._tries[change] = self._tries.get(change, 0) + 1
-        pause_s = min(RETRY_S << (tries - 1), LONGEST_RETRY_S) if tries < 16 else LONGEST_RETRY_S
-        self._not_before_s[change] = self._clock.now_s() + pause_s
-        self._log("change %s should end, tried again in %d s: %s" % (change, pause_s, reason))

@@ -9,6 +9,7 @@ which it crashed. Nothing of its files is removed or changed. Done once; a part 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 
@@ -18,7 +19,6 @@ from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UciError
 from oasis.system.digest import sha256
 from oasis.uci import model
-from oasis.uci.model import preview
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,16 +49,12 @@ def import_rollbacks(journal: Journal, files: Files, state_folder: str) -> int:
         place = "%s/list%d" % (folder, number)
         images = _images(files, place)
         if images:
-            when = max(when, _modified_unix_s(place))  # moving the list up has made all of them as new as the last
+            when = max(when, int(os.stat(place).st_mtime))  # moving the list up has made all of them as new as the last
             journal.add(_record(number, when, images), images)
             count += 1
     journal.trim()
     files.replace(state_folder + _DONE, b"%d\n" % count)
     return count
-
-
-def _modified_unix_s(place: str) -> int:
-    return int(os.stat(place).st_mtime)
 
 
 def _images(files: Files, place: str) -> Images:
@@ -74,7 +70,11 @@ def _images(files: Files, place: str) -> Images:
                 before[name] = model.file_text(model.parse(data, name))  # without the line that names the package
             except UciError:
                 continue  # nobody could put that back
-    after = _apply(before, _json(files, place + "/uci_list.json"))
+    after = before
+    commands = _json(files, place + "/uci_list.json")
+    for step in _steps(commands if isinstance(commands, dict) else {}):
+        with contextlib.suppress(UciError):  # that program went on as well
+            after = model.preview(after, [step])
     return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
 
 
@@ -85,21 +85,13 @@ def _json(files: Files, path: str) -> Json:
         return None
 
 
-def _apply(before: dict[str, bytes], commands: Json) -> dict[str, bytes]:
-    after = dict(before)
-    for step in _steps(commands if isinstance(commands, dict) else {}):
-        try:
-            after = preview(after, [step])
-        except UciError:
-            continue  # that program went on as well
-    return after
-
-
 def _steps(commands: dict[str, Json]) -> list[Operation]:
     steps: list[Operation] = []
     replaced = []
     for verb in ("add", "set", "add_list", "del_list", "reorder", "delete"):
-        for where in _classes(commands.get(verb)):
+        items = commands.get(verb)
+        found = [item.get("class") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+        for where in [{key: str(value) for key, value in one.items()} for one in found if isinstance(one, dict)]:
             if verb == "reorder":
                 return steps
             step = _step(verb, where)
@@ -109,11 +101,6 @@ def _steps(commands: dict[str, Json]) -> list[Operation]:
                 steps.append(_step("delete", where))
             steps.append(step)
     return steps
-
-
-def _classes(items: Json) -> list[dict[str, str]]:
-    found = [item.get("class") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    return [{key: str(value) for key, value in one.items()} for one in found if isinstance(one, dict)]
 
 
 def _step(verb: str, where: dict[str, str]) -> Operation:

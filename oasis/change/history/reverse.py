@@ -34,7 +34,6 @@ def reverse(
     What is at a place of `stays` is left as it is.
     """
     back = _Reverse(before, after, now, stays)
-    back.look()
     return back.operations(), back.conflicts
 
 
@@ -44,13 +43,11 @@ def falling(before: Package, after: Package, now: Package) -> list[Fall]:
     Shape: {"place", "section" (of `now`, of `before` for one that comes back), "option" or "", "wanted" (its value
     then), "is_gone": the section goes, "is_back": it comes back}
     """
-    back = _Reverse(before, after, now, ())
-    back.look()
-    return back.falls
+    return _Reverse(before, after, now, ()).falls
 
 
 class _Reverse:
-    """One reversal: `look` decides what is to be done to sections of `now`, `operations` says it in UCI."""
+    """One reversal: what is to be done to sections of `now`; `operations` says it in UCI. Sections equal themselves."""
 
     def __init__(self, before: Package, after: Package, now: Package, stays: Collection[str]) -> None:
         self._before, self._after, self._now = before, after, now
@@ -64,18 +61,15 @@ class _Reverse:
         self._types: list[tuple[Section, str]] = []
         self._values: list[tuple[Section, str, Value | None]] = []  # None as value removes the option
         self._creations: list[Section] = []  # sections of `before`
-
-    def look(self) -> None:
-        """Decide section by section; deletions first, because they make room for names."""
-        for after in self._after.sections:
-            if self._change.old_of(after) is None:
-                self._take_away(after)
-        for before in self._before.sections:
-            after_it = self._change.new_of(before)
-            if after_it is None:
-                self._bring_back(before)
+        for added in after.sections:  # first, because deletions make room for names
+            if self._change.old_of(added) is None:
+                self._take_away(added)
+        for old in before.sections:
+            edited = self._change.new_of(old)
+            if edited is None:
+                self._bring_back(old)
             else:
-                self._set_back(before, after_it)
+                self._set_back(old, edited)
 
     def _conflict(self, section: str, option: str, now: Value | None, expected: Value | None) -> None:
         self.conflicts.append(
@@ -125,7 +119,7 @@ class _Reverse:
 
     def _taken(self) -> list[Section]:
         """Return the sections whose names are taken when the deletions are done."""
-        return [one for one in self._now.sections if not one.anonymous and not _is_in(one, self._deletions)]
+        return [one for one in self._now.sections if not one.anonymous and one not in self._deletions]
 
     def _set_back(self, before: Section, after: Section) -> None:
         """Give a section that the change had edited its old type, name and options."""
@@ -146,10 +140,8 @@ class _Reverse:
                 self._fall("=%s" % after.name, now)
             else:
                 self._conflict(label(self._now, now), "", now.type, after.type)
-        if _is_renamed(before, after) and _is_renamed(before, now):
-            self._rename_back(before, after, now)
-
-    def _rename_back(self, before: Section, after: Section, now: Section) -> None:
+        if not _is_renamed(before, after) or not _is_renamed(before, now):
+            return
         if now.name != after.name:
             self._conflict(now.name, "", now.name, after.name)
         elif any(one.name == before.name for one in self._taken()):
@@ -179,13 +171,19 @@ class _Reverse:
         script = _Script(self._now)
         order = self._order()
         for now in self._deletions:
-            script.delete(now)
+            script.step("delete", now)
+            script.sections.remove(now)
         for now, name in self._renames:
-            script.rename(now, name)
+            script.step("rename", now, name=name)
+            script.names[now] = name
         for now, kind in self._types:
-            script.retype(now, kind)
+            script.step("set", now, type=kind)
+            script.types[now] = kind
         for now, option, value in self._values:
-            script.put(now, option, value)
+            if value is None or (isinstance(value, list) and option in now.options):
+                script.step("delete", now, option=option)
+            if value is not None:
+                script.put(now, option, value)
         for before in self._creations:
             script.create(before)
         script.arrange(order)
@@ -193,15 +191,19 @@ class _Reverse:
 
     def _order(self) -> list[Section]:
         """Return the sections as they will stand: those of now, and those of `before` that are created again."""
-        order = [one for one in self._now.sections if not _is_in(one, self._deletions)]
+        order = [one for one in self._now.sections if one not in self._deletions]
         self._move_back(order)
         places: list[Section] = []  # what stands for the sections of `before`, in their order
-        for before in self._before.sections:
+        for at, before in enumerate(self._before.sections):
             now = self._here(before)
-            if now is None and not _is_in(before, self._creations):
+            if now is None and before not in self._creations:
                 continue
             if now is None:
-                _insert(order, before, places, self._followers(before))
+                # Behind the nearest one that stood before it, else in front of the next one, else first: what is new
+                # since was added at the end.
+                ahead = [one for one in reversed(places) if one in order]
+                later = [one for one in map(self._here, self._before.sections[at + 1 :]) if one in order]
+                order.insert(order.index(ahead[0]) + 1 if ahead else order.index(later[0]) if later else 0, before)
             places.append(now or before)
         return order
 
@@ -209,22 +211,17 @@ class _Reverse:
         after = self._change.new_of(before)
         return self._since.new_of(after) if after is not None else None
 
-    def _followers(self, before: Section) -> list[Section]:
-        at = [one is before for one in self._before.sections].index(True)
-        later = [self._here(one) for one in self._before.sections[at + 1 :]]
-        return [one for one in later if one is not None]
-
     def _move_back(self, order: list[Section]) -> None:
         """Put the sections that all three versions have in the order of before, when the change moved any."""
         wanted = [one for one in map(self._here, self._before.sections) if one is not None]
-        changed = [one for one in map(self._since.new_of, self._after.sections) if one and _is_in(one, wanted)]
-        current = [one for one in order if _is_in(one, wanted)]
-        if _is_same(wanted, changed) or _is_same(current, wanted):
+        changed = [one for one in map(self._since.new_of, self._after.sections) if one in wanted]
+        current = [one for one in order if one in wanted]
+        if changed == wanted or current == wanted:
             return
-        if not _is_same(current, changed):
+        if current != changed:
             self._conflict("", "", OTHER, THERE)
             return
-        slots = [at for at, one in enumerate(order) if _is_in(one, wanted)]
+        slots = [at for at, one in enumerate(order) if one in wanted]
         for at, one in zip(slots, wanted, strict=True):
             order[at] = one
 
@@ -235,76 +232,47 @@ class _Script:
     def __init__(self, now: Package) -> None:
         self.steps: list[Operation] = []
         self._package = now.name
-        self._stand: list[Section] = list(now.sections)
-        self._names = {id(one): "" if one.anonymous else str(one.name) for one in now.sections}
-        self._kinds = {id(one): one.type for one in now.sections}
+        self.sections = list(now.sections)
+        self.names = {one: "" if one.anonymous else str(one.name) for one in now.sections}
+        self.types = {one: one.type for one in now.sections}
 
-    def _call(self, one: Section) -> str:
-        name = self._names[id(one)]
-        if name:
-            return name
-        kind = self._kinds[id(one)]
-        same = [other is one for other in self._stand if self._kinds[id(other)] == kind]
-        return "@%s[%d]" % (kind, same.index(True))
+    def step(self, op: str, one: Section, **fields: str | int) -> None:
+        """Append an operation on a section."""
+        name = self.names[one]
+        if not name:
+            same = [other for other in self.sections if self.types[other] == self.types[one]]
+            name = "@%s[%d]" % (self.types[one], same.index(one))
+        self.steps.append({"op": op, "package": self._package, "section": name, **fields})  # type: ignore[typeddict-item]
 
-    def _step(self, op: str, one: Section) -> Operation:
-        """Append an operation on a section and return it."""
-        step: Operation = {"op": op, "package": self._package, "section": self._call(one)}
-        self.steps.append(step)
-        return step
-
-    def _put(self, op: str, one: Section, option: str, value: str) -> None:
-        step = self._step(op, one)
-        step["option"], step["value"] = option, value
-
-    def delete(self, one: Section) -> None:
-        self._step("delete", one)
-        self._stand = [other for other in self._stand if other is not one]
-
-    def rename(self, one: Section, name: str) -> None:
-        self._step("rename", one)["name"] = name
-        self._names[id(one)] = name
-
-    def retype(self, one: Section, kind: str) -> None:
-        self._step("set", one)["type"] = kind
-        self._kinds[id(one)] = kind
-
-    def put(self, one: Section, option: str, value: Value | None) -> None:
-        if value is None:
-            self._step("delete", one)["option"] = option
-        elif isinstance(value, list):
-            if option in one.options:
-                self._step("delete", one)["option"] = option
-            for item in value:
-                self._put("add_list", one, option, item)
-        else:
-            self._put("set", one, option, value)
+    def put(self, one: Section, option: str, value: Value) -> None:
+        """Set an option that is not there, or is no list."""
+        for item in value if isinstance(value, list) else [value]:
+            self.step("add_list" if isinstance(value, list) else "set", one, option=option, value=item)
 
     def create(self, old: Section) -> None:
         """Create a section of `before` at the end; it stands for itself from now on."""
-        self._names[id(old)] = "" if old.anonymous else str(old.name)
-        self._kinds[id(old)] = old.type
-        self._stand.append(old)
+        self.names[old] = "" if old.anonymous else str(old.name)
+        self.types[old] = old.type
+        self.sections.append(old)
         if old.anonymous:
             self.steps.append({"op": "add", "package": self._package, "type": old.type})
         else:
-            self._step("set", old)["type"] = old.type
+            self.step("set", old, type=old.type)
         for option, value in old.options.items():
-            for item in value if isinstance(value, list) else [value]:
-                self._put("add_list" if isinstance(value, list) else "set", old, str(option), item)
+            self.put(old, str(option), value)
 
     def arrange(self, order: list[Section]) -> None:
         """Move sections until they stand in this order, one that was put in front in a single step."""
         for at, wanted in enumerate(order):
-            if self._stand[at] is wanted:
+            if self.sections[at] is wanted:
                 continue
             mover, place = wanted, at
-            if self._stand[at + 1] is wanted:
-                mover = self._stand[at]
-                place = [one is mover for one in order].index(True)
-            self._step("reorder", mover)["index"] = place
-            self._stand.remove(mover)
-            self._stand.insert(place, mover)
+            if self.sections[at + 1] is wanted:
+                mover = self.sections[at]
+                place = order.index(mover)
+            self.step("reorder", mover, index=place)
+            self.sections.remove(mover)
+            self.sections.insert(place, mover)
 
 
 def _differing(one: Section, other: Section) -> list[str]:
@@ -314,24 +282,3 @@ def _differing(one: Section, other: Section) -> list[str]:
 
 def _is_renamed(one: Section, other: Section) -> bool:
     return not one.anonymous and one.name != other.name
-
-
-def _is_in(one: Section, sections: list[Section]) -> bool:
-    return any(other is one for other in sections)
-
-
-def _is_same(one: list[Section], other: list[Section]) -> bool:
-    return [id(section) for section in one] == [id(section) for section in other]
-
-
-def _insert(order: list[Section], one: Section, before: list[Section], followers: list[Section]) -> None:
-    """Put a section behind the nearest one that stood before it, else in front of the next one, else first."""
-    for other in reversed(before):
-        if _is_in(other, order):
-            order.insert([here is other for here in order].index(True) + 1, one)
-            return
-    for other in followers:
-        if _is_in(other, order):
-            order.insert([here is other for here in order].index(True), one)
-            return
-    order.insert(0, one)  # what is new since was added at the end

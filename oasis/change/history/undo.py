@@ -10,12 +10,13 @@ from __future__ import annotations
 from oasis.errors import ApplyError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import sha256
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Collection, Conflict, Draft, Images, Operation, Plan, Record, Value
+    from oasis.change.shapes import Collection, Conflict, Images, Operation, Plan, Record, Value
     from oasis.shapes import ErrorReply
 
 # Conflicts shown in words; a program gets them all.
@@ -44,15 +45,9 @@ class ConflictError(ApplyError):
 
 
 def plan_undo(
-    journal: Journal,
-    planner: Planner,
-    change: str,
-    run: str,
-    chat: str,
-    *,
-    skip_conflicts: bool = False,
+    journal: Journal, planner: Planner, change: str, run: str, chat: str, *, skip_conflicts: bool = False,
     stays: Collection[str] | None = None,
-) -> Plan:
+) -> Plan:  # fmt: skip
     """Return the plan that undoes a change; without an id, the newest one that still stands.
 
     `stays` is given at its end: the places of it that are left as they are (ends.py). Only an undo by the owner brings
@@ -61,23 +56,41 @@ def plan_undo(
     Raises: UsageError when there is nothing to undo, ConflictError when what it changed was changed again since.
     """
     record = journal.read(change) if change else _newest(journal)
-    _check(record)
     change = str(record["id"])
+    those = "those that can be: oasis changes"
+    if record["state"] != "confirmed":
+        raise UsageError("change %s is %s: there is nothing to undo" % (change, record["state"]), those)
+    if record.get("undone_by"):
+        raise UsageError("change %s was undone already" % change, "see: oasis changes")
+    if not record["packages"] and not record.get("ends"):
+        raise UsageError("change %s only restarted services: there is nothing to undo" % change, those)
     images: Images = {}
     operations: list[Operation] = []
     conflicts: list[Conflict] = []
     for name in record["packages"]:
-        pair, steps, found = _way_back(journal, planner, record, str(name), stays or ())
+        try:
+            now = planner.read(name)
+        except UciError:  # its program was removed since
+            conflicts.append({"package": name, "section": "", "option": "", "now": None, "expected": "there"})
+            continue
+        before = journal.image(change, "before", name)
+        if sha256(now) == record["after"].get(name) and not stays:
+            images[name] = (now, before)
+            continue
+        steps, found = _delta(name, before, journal.image(change, "after", name), now, stays or ())
         conflicts += found
         operations += steps
-        if pair is not None:
-            images[str(name)] = pair
+        if steps:
+            images[name] = (now, model.preview({name: now}, steps)[name])
     if conflicts and not skip_conflicts:
         raise ConflictError(change, conflicts)
-    summary = "undo: %s" % (record["summary"] or ", ".join(record["words"][:2]))
-    plan = planner.restore(images, operations, run, chat, summary[:200], change)
+    summary = ("undo: %s" % (record["summary"] or ", ".join(record["words"][:2])))[:200]
+    plan = planner.restore(images, operations, run, chat, summary, change)
     if record.get("ends") and stays is None:
-        plan = _ends_back(journal, planner, record, plan or planner.empty(run, chat, summary[:200]))
+        from oasis.change.history import ends  # an idle daemon does without
+
+        draft = plan or planner.empty(run, chat, summary)
+        plan = planner.bind(draft, undoes=change, **ends.changes(draft, *ends.back(journal, record)))
     if plan is None or not (plan["images"] or plan["ends"]):
         raise UsageError(
             "everything of change %s was changed since" % change
@@ -89,25 +102,6 @@ def plan_undo(
     return planner.bind(plan, words=[*plan["words"], *left]) if left else plan
 
 
-def _ends_back(journal: Journal, planner: Planner, record: Record, plan: Draft) -> Plan:
-    """Return a plan that also brings back the ends that a change had set."""
-    from oasis.change.history import ends  # an idle daemon does without
-
-    entries, words, is_risky = ends.back(journal, record)
-    return planner.bind(plan, undoes=str(record["id"]), **ends.changes(plan, entries, words, is_risky))
-
-
-def _check(record: Record) -> None:
-    if record["state"] != "confirmed":
-        told = "change %s is %s: there is nothing to undo" % (record["id"], record["state"])
-        raise UsageError(told, "those that can be: oasis changes")
-    if record.get("undone_by"):
-        raise UsageError("change %s was undone already" % record["id"], "see: oasis changes")
-    if not record["packages"] and not record.get("ends"):
-        told = "change %s only restarted services: there is nothing to undo" % record["id"]
-        raise UsageError(told, "those that can be: oasis changes")
-
-
 def _newest(journal: Journal) -> Record:
     for record in journal.records():
         is_standing = record["state"] == "confirmed" and not record.get("undone_by") and not record.get("undoes")
@@ -116,33 +110,13 @@ def _newest(journal: Journal) -> Record:
     raise UsageError("there is no change to undo", "see what happened with: oasis changes")
 
 
-def _way_back(
-    journal: Journal, planner: Planner, record: Record, name: str, stays: Collection[str]
-) -> tuple[tuple[bytes, bytes] | None, list[Operation], list[Conflict]]:
-    """Return a package's bytes (now, then), the operations between them unless old bytes come back, and conflicts."""
-    change = str(record["id"])
-    try:
-        now = planner.read(name)
-    except UciError:  # its program was removed since
-        return None, [], [{"package": name, "section": "", "option": "", "now": None, "expected": "there"}]
-    before = journal.image(change, "before", name)
-    if sha256(now) == record["after"].get(name) and not stays:
-        return (now, before), [], []
-    steps, conflicts = _delta(name, before, journal.image(change, "after", name), now, stays)
-    if not steps:
-        return None, [], conflicts
-    from oasis.uci.model import preview
-
-    return (now, preview({name: now}, steps)[name]), steps, conflicts
-
-
 def _delta(
     name: str, before: bytes, after: bytes, now: bytes, stays: Collection[str]
 ) -> tuple[list[Operation], list[Conflict]]:
+    """Return the operations that take a change of a package back from what it is now, and conflicts, secrets masked."""
     from oasis.change.diff.difference import MASK  # an idle daemon does without
     from oasis.change.history.ends import within
     from oasis.change.history.reverse import reverse
-    from oasis.uci import model
 
     versions = [model.parse(data, name) for data in (before, after, now)]
     steps, conflicts = reverse(versions[0], versions[1], versions[2], within(stays, name))

@@ -1,8 +1,8 @@
 """Ask the running router whether its owner still reaches it after a plan: gathers what reach/ needs, and judges.
 
 Callable: `OwnerWay(root, files, call)(images, came)` with `call(object, method)` of the bus and the connections by
-which the owner of the run is here (origin.py); gives reach.verdict's answer. The way that is tried is that of the
-owner's own connection while it stands; where nothing tells it, all that lead from elsewhere to pages or SSH.
+which the owner of the run is here (proof_of_life.py); gives reach.verdict's answer. The way that is tried is that of
+the owner's own connection while it stands; where nothing tells it, all that lead from elsewhere to pages or SSH.
 Reads files and the bus, writes nothing. Each function turns one text or reply into the value of one key of the facts.
 Source: Linux, Documentation/networking/proc_net_tcp.rst.
 """

@@ -29,7 +29,7 @@ import threading
 from oasis.api.chat_methods import ICON_FILE, ICONS
 from oasis.api.methods import failure
 from oasis.api.table import Method, check
-from oasis.change.parse import fenced
+from oasis.change.uci_commands import fenced
 from oasis.core import jsonl
 from oasis.core import lua_chats as forms
 from oasis.errors import OasisError, PolicyError, UsageError
@@ -127,7 +127,7 @@ class Phone:
         return {"status": OK, "uci_list": jsonl.dumps(proposal(commands)["uci_list"]), "change": change}
 
     def _analize(self, role: Role, message: str) -> Reply:
-        commands = [str(item["command"]) for item in fenced.read(message) if item["kind"] == "change"]
+        commands = [str(item["command"]) for item in fenced(message) if item["kind"] == "change"]
         return {**proposal(commands)} if commands else {"status": NO_COMMANDS}
 
     # System messages

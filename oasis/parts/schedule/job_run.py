@@ -289,9 +289,14 @@ class JobRun(Principal):
         if self._is_ahead:  # then nobody need be there to confirm it
             return bind(plan, needs_approval=True, confirm_s=0)
         made = bind(plan, needs_approval=True, expires_s=self._kit.now_s() + WAIT_S)
-        # All of this before it is shown: whoever sees it may decide at once.
+        # All of this before anybody hears of it: whoever sees it may decide at once.
         self.is_waiting = True
-        self._runner.plan_waits(self, made)
+        self._kit.approvals.put(made)
+        try:
+            self._runner.plan_waits(self, made)
+        except BaseException:
+            self._kit.approvals.drop(made)
+            raise
         return made
 
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:

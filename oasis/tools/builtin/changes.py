@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.errors import ToolError
 from oasis.tools.router import Watch
 

@@ -7,7 +7,7 @@ values. No secret is in it; names that a device chose are left out for principal
 
 from __future__ import annotations
 
-from oasis.change.history.listing import chosen
+from oasis.change.apply.journal import chosen
 from oasis.core import clean, when
 from oasis.errors import ToolError
 from oasis.redaction.foreign import DEVICES, HIDDEN

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis.change.apply.evidence import luci_waits, may_keep
-from oasis.change.apply.proof_of_life import Life
+from oasis.change.apply.evidence import luci_waits
+from oasis.change.apply.proof_of_life import Life, may_keep
 from oasis.errors import ToolError, UnprovedError
 from oasis.system.connections import connection, mirrored
 from oasis.ubus.message import NO_DATA, NOT_FOUND

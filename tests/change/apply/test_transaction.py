@@ -46,7 +46,7 @@ def test_nobody_keeps_it_and_the_old_files_come_back(make_kit):
 def test_the_owner_puts_it_back(kit):
     before = kit.config("wireless")
     record = kit.transaction.apply(kit.plan(WIFI))
-    assert kit.transaction.roll_back(str(record["id"]), "the owner put it back")["state"] == "rolled_back"
+    assert kit.transaction.roll_back(str(record["id"]), "the owner rolled it back")["state"] == "rolled_back"
     assert kit.config("wireless") == before
     with pytest.raises(UsageError):
         kit.transaction.confirm("")
@@ -196,13 +196,13 @@ def test_a_guard_that_cannot_be_started_again_does_not_stop_the_timer(make_kit):
     kit = make_kit(confirm_s=2)
     before = kit.config("wireless")
     kit.transaction.apply(kit.plan(WIFI))
-    guard, argv = kit.transaction._guard, kit.transaction._guard._argv
-    guard._argv = ["/nowhere/sh", *argv[1:]]
+    argv = kit.transaction._guard_argv
+    kit.transaction._guard_argv = ["/nowhere/sh", *argv[1:]]
     os.kill(wait_for_guard(kit.root.folder), signal.SIGKILL)
     with kit.transaction._wake:
         kit.transaction._wake.notify_all()
     time.sleep(0.3)
-    guard._argv = argv
+    kit.transaction._guard_argv = argv
     kit.wait_for("rolled_back")
     assert kit.config("wireless") == before
 

@@ -78,7 +78,7 @@ class World:
         return str(record["id"])
 
     def parse(self, text):
-        from oasis.change.parse.uci_commands import parse
+        from oasis.change.uci_commands import parse
 
         return parse(text)[0]
 

@@ -7,7 +7,7 @@ import pytest
 
 from oasis.change.history.lua_rollbacks import import_rollbacks
 from oasis.change.history.undo import ConflictError, plan_undo
-from oasis.change.parse.uci_commands import parse
+from oasis.change.uci_commands import parse
 from oasis.errors import ApplyError, StoreError
 from oasis.uci import model
 from tests.change.kit import RENAME, FailingFiles

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.change.reach import owner_way, sections
 from oasis.change.reach.verdict import PACKAGES, verdict
 from oasis.uci.model import preview

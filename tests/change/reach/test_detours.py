@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis.change.parse.uci_commands import parse
 from oasis.change.reach.detours import PACKAGES, detours
+from oasis.change.uci_commands import parse
 from oasis.uci.model import preview
 from tests.change.kit import Kit
 from tests.oasisd import copy_root

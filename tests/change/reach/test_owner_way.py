@@ -20,7 +20,7 @@ def kit(kit):
     """A kit whose planner asks for the owner's way."""
     ubus = Ubus(kit.executor, kit.root.program("ubus"))
     way = OwnerWay(kit.root, kit.files, ubus.call)
-    kit.planner._reach = lambda images, run: way(images)
+    kit.planner._questions.reach = lambda images, run: way(images)
     return kit
 
 
@@ -70,7 +70,7 @@ def test_a_moved_address_is_told_before(kit):
 
 
 def test_low_risk_and_other_packages_are_not_asked(kit):
-    kit.planner._reach = lambda images, run: pytest.fail("asked")
+    kit.planner._questions.reach = lambda images, run: pytest.fail("asked")
     assert kit.plan(RENAME)["verdict"] == {}
 
 
@@ -95,7 +95,7 @@ def test_a_bus_that_does_not_answer_makes_it_careful(kit):
         raise ToolError("no bus")
 
     connect(kit)
-    kit.planner._reach = lambda images, run: OwnerWay(kit.root, kit.files, broken)(images)
+    kit.planner._questions.reach = lambda images, run: OwnerWay(kit.root, kit.files, broken)(images)
     assert kit.plan("uci set network.wan.mtu=1400")["verdict"]["verdict"] in ("yes", "cannot_tell")
 
 
@@ -106,7 +106,7 @@ ANNA = "d43b049e652a"
 def reach(kit, came=()):
     ubus = Ubus(kit.executor, kit.root.program("ubus"))
     way = OwnerWay(kit.root, kit.files, ubus.call)
-    kit.planner._reach = lambda images, run: way(images, came)
+    kit.planner._questions.reach = lambda images, run: way(images, came)
 
 
 def put(kit, path, data):
@@ -175,7 +175,7 @@ def test_an_owner_on_wifi_is_not_told_yes_when_the_wifi_goes(kit):
     answers = {"network.wireless": status}
     way = OwnerWay(kit.root, kit.files, lambda name, method, more=None: answers.get(name) or real(name, method, more))
     real = Ubus(kit.executor, kit.root.program("ubus")).call
-    kit.planner._reach = lambda images, run: way(images)
+    kit.planner._questions.reach = lambda images, run: way(images)
     with pytest.raises(PolicyError, match="switched off"):
         kit.plan("uci set wireless.radio0.disabled=1")
     assert kit.plan("uci set wireless.default_radio0.ssid=Other")["verdict"]["verdict"] == "cannot_tell"

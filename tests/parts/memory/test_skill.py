@@ -7,7 +7,7 @@ import re
 import pytest
 
 from oasis.catalogue import check
-from oasis.change.parse.uci_commands import parse as parse_commands
+from oasis.change.uci_commands import parse as parse_commands
 from oasis.errors import StoreError, UsageError
 from oasis.parts.memory.skills import CLEAR, MAYBE, SKILL_BYTES, SKILLS, Shelf, is_name, parse, score
 from oasis.system.files import Files

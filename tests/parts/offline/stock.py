@@ -5,7 +5,7 @@ import json
 import os
 
 from oasis.catalogue import check
-from oasis.change.parse import uci_commands
+from oasis.change import uci_commands
 from oasis.parts.offline.provider import Provider
 from oasis.tools.router import Facts
 from oasis.uci import model

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis.change import called
-from oasis.change.parse.uci_commands import parse
+from oasis.change.approval import ApprovalQueue as Queue
+from oasis.change.uci_commands import parse
 from oasis.parts.schedule.job_run import WAIT_S, JobRun, approval_ahead, fits_ahead, why_not_ahead
 from tests.change.conftest import kit  # noqa: F401  (a fixture)
 from tests.change.kit import RENAME, WIFI
@@ -135,7 +135,7 @@ def test_call_of_a_tool_fits_to_the_letter(world):
     tool = {"name": "reboot", "source": "built-in", "class": "danger"}
 
     def plan(arguments, reasons, words=("restarts the router",), **other):
-        return called.plan(world.planner, {**tool, **other}, arguments, (reasons, list(words)), "run1", "chat1")
+        return world.planner.call({**tool, **other}, arguments, "run1", "chat1", reasons, list(words))
 
     kept = [approval_ahead(plan({"now": True}, ["a rehearsal", "danger"]), world.planner.read)]
     assert fits_ahead(plan({"now": True}, ["danger"]), kept, world.planner.read)
@@ -148,7 +148,13 @@ def test_call_of_a_tool_fits_to_the_letter(world):
 
 class ApprovalQueue:
     def __init__(self, decision="approved"):
-        self.decision, self.seen = decision, []
+        self.decision, self.seen, self.queued = decision, [], []
+
+    def put(self, plan):
+        self.queued.append(plan)
+
+    def drop(self, plan):
+        self.queued.remove(plan)
 
     def wait(self, plan, is_cancelled):
         self.seen.append(plan)
@@ -164,13 +170,10 @@ class Kit:
 
 
 class Runner:
-    """Hears of plans that wait and of ends, and does nothing."""
+    """Hears of plans that wait."""
 
-    def __init__(self, services):
-        self.kit = services
-
-    def plan_waits(self, made, plan):
-        pass
+    def __init__(self, services, plan_waits=lambda made, plan: None):
+        self.kit, self.plan_waits = services, plan_waits
 
 
 def role(world, desk, job=None, rehearses=False):
@@ -196,6 +199,26 @@ def test_desk_of_a_run_asks_for_everything_but_low_risk_and_what_was_approved(wo
     tainted = ahead.judge(world.planner.taint(world.plan(WIFI), ["device names"]))
     ahead.wait(tainted, lambda: False)
     assert desk.seen[-1] is tainted, "the last judgement counts, not the one before"
+
+
+def test_who_hears_of_a_plan_that_waits_may_decide_at_once(world):
+    queue = Queue(lambda: 1000.0)
+    owner = {"name": "owner", "terminal": False}
+    runner = Runner(Kit(world.planner, queue), lambda made, plan: queue.approve(plan["id"], plan["hash"], owner))
+    alone = JobRun(runner, {"id": "e1", "when": "22:00 daily", "wish": "x"}, "", [])
+    plan = alone.judge(world.plan(WIFI))
+    assert alone.wait(plan, lambda: False) == ("approved", "owner")
+
+
+def test_plan_that_could_not_be_told_does_not_stay_in_the_queue(world):
+    def fail(made, plan):
+        raise OSError("the flash is full")
+
+    queue = ApprovalQueue()
+    runner = Runner(Kit(world.planner, queue), fail)
+    with pytest.raises(OSError):
+        JobRun(runner, {"id": "e1", "when": "22:00 daily", "wish": "x"}, "", []).judge(world.plan(WIFI))
+    assert queue.queued == []
 
 
 def test_rehearsal_asks_for_low_risk_too_and_approves_nothing_to_be_done(world):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from oasis.change import harmless
 from oasis.change.diff import difference
 from oasis.change.policy import Policy
 from oasis.uci import model
@@ -18,7 +19,7 @@ TUNNEL = (
 
 def told(package, before, after):
     old, new = (model.parse(text.encode(), package) for text in (before, after))
-    return Policy().put_to_use(new, difference.compare(old, new, package))
+    return harmless.put_to_use(new, difference.compare(old, new, package), Policy().switches)
 
 
 def line(option, value):

@@ -1,6 +1,6 @@
 """By which connection somebody came: told by the kernel and the web server, never by who asks."""
 
-from oasis.change.origin import KEEP_S, Origins
+from oasis.change.apply.proof_of_life import KEEP_S, Origins
 from oasis.system.connections import connection
 
 PAGE = connection("192.168.1.1", "80", "192.168.1.142", "50000")

@@ -1,9 +1,14 @@
-"""Commands in the fenced blocks of a model's answer, for models that cannot call tools; nothing is run here.
+"""UCI commands as text to typed operations, in order; nothing is ever given to a shell.
+
+    parse(text)         what a tool or the owner gives as commands. What is no UCI change is refused with the reason and
+                        the tool that does it; nothing is dropped or altered silently. Operations: see uci/cursor.py.
+    as_commands(…)      operations back to text
+    fenced(text)        commands in the fenced blocks of a model's answer, for models that cannot call tools
 
 Every line of a block that looks like a command becomes an item, in order. Prose, configuration texts, logs and data
 become none, and neither does a block in a quotation, which somebody else said:
 
-    {"kind": "change", "command"}                           one UCI change, as uci_commands.py writes it
+    {"kind": "change", "command"}                           one UCI change, as `as_commands` writes it
     {"kind": "read", "command", "input": {"package", "section"?}}
                     uci show, get, export: for `read_config`, which also tells a name that is none
     {"kind": "offer", "command", "input", "words", "implied"?}
@@ -19,17 +24,211 @@ from __future__ import annotations
 
 import re
 
-from oasis.change.parse import uci_commands
 from oasis.errors import UsageError
+from oasis.redaction import secret_options
 from oasis.uci.shell_words import commands as split
 from oasis.uci.shell_words import quoted, unprompted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import FencedItem as Item
+    from oasis.change.shapes import Callable, FencedItem, Operation
     from oasis.core.shapes import Json
 
-SHOWN_CHARS = 200  # of a refused command: enough to know it again
+OPERATIONS = 200  # one plan; a whole stock router has about as many options
+# Of a package, section, type or option; longer ones are no names, and cost when the nearest real ones are looked for.
+_NAME_CHARS = 128
+# Of a command, and of what is wrong with it, which may repeat the command: enough to know it again.
+SHOWN_CHARS = 200
+
+_NAME = re.compile(r"[A-Za-z0-9_]+\Z")
+_PACKAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
+_SECTION = re.compile(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]{1,5}\])\Z")
+_TYPE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_READING = ("get", "show", "export", "changes")
+_VERBS = ("set", "add_list", "del_list", "delete", "del", "rename", "reorder")
+# Everything that some language or keyboard puts around a quotation, and a shell does not know.
+_TYPOGRAPHIC = "‘’‚‛“”„‟«»‹›′″‴‵‶`´「」『』〝〞〟＂＇｀❛❜❝❞「」"
+# What stands for a secret or a text; what is none of this chat is refused by its own words (placeholders.py).
+_PLACEHOLDERS = ("«secret:", "«text:")
+# What people write after changes and what Oasis does by itself anyway.
+_IMPLIED = re.compile(r"(?:uci commit(?: [\w.-]+)*|reload_config|wifi(?: reload| up)?)\Z")
+
+
+def parse(text: str) -> tuple[list[Operation], list[str]]:
+    """Return the operations of `text` and notes about what was left out because Oasis does it itself.
+
+    Raises: UsageError naming the command and the reason.
+    """
+    operations: list[Operation] = []
+    notes = []
+    for words in split(text):
+        shown = " ".join(quoted(word) for word in words)
+        if is_implied(words):
+            notes.append("%s: not needed, commit and reload happen by themselves" % shown)
+            continue
+        try:
+            operations.append(operation(words))
+        except UsageError as error:
+            raise UsageError("%s: %s" % (shown[:SHOWN_CHARS], error.message[:SHOWN_CHARS]), error.hint)
+    if len(operations) > OPERATIONS:
+        raise UsageError("%d operations in one plan, %d allowed" % (len(operations), OPERATIONS), "do it in steps")
+    return operations, notes
+
+
+def is_implied(words: list[str]) -> bool:
+    """Return whether a command asks for what follows each change by itself."""
+    return bool(_IMPLIED.match(" ".join(word for word in words if word not in ("-q", "sudo"))))
+
+
+def operation(words: list[str]) -> Operation:
+    """Return the operation of one command.
+
+    Raises: UsageError when it is no UCI change.
+    """
+    if words[0] not in ("uci", "/sbin/uci"):
+        if words[0] == "service" or words[0].startswith("/etc/init.d/"):
+            raise UsageError("is no UCI change", "the tool `service` restarts and reloads services")
+        if words[0] in ("opkg", "apk"):
+            raise UsageError("is no UCI change", "packages are not changed here")
+        if words[0] in ("reboot", "poweroff", "halt", "sysupgrade", "firstboot", "passwd"):
+            raise UsageError("is no UCI change", "only the owner does this, by hand")
+        raise UsageError(
+            "is no UCI command", "allowed are uci set, add, add_list, del_list, delete, rename and reorder"
+        )
+    words = words[1:]
+    while words and words[0].startswith("-"):
+        if words[0] != "-q":
+            raise UsageError("the option %s is not allowed" % words[0], "use plain `uci set …`")
+        words = words[1:]
+    if not words:
+        raise UsageError("names no uci command", "for example: uci set system.@system[0].hostname=attic")
+    verb, arguments = words[0], words[1:]
+    if verb in _READING:
+        raise UsageError("reads and changes nothing", "the tool `read_config` reads")
+    if verb == "add":
+        if len(arguments) != 2:
+            raise UsageError("uci add takes a package and a section type", "for example: uci add firewall rule")
+        _check(_PACKAGE, arguments[0], "package")
+        _check(_TYPE, arguments[1], "section type")
+        return {"op": "add", "package": arguments[0], "type": arguments[1]}
+    if verb not in _VERBS:
+        raise UsageError(
+            "uci %s is not allowed" % verb, "allowed are set, add, add_list, del_list, delete, rename, reorder"
+        )
+    _check_quotes(arguments)
+    if len(arguments) != 1:
+        raise UsageError("uci %s takes one argument, here are %d" % (verb, len(arguments)), "quote values with blanks")
+    return _change(verb, arguments[0])
+
+
+def _change(verb: str, text: str) -> Operation:
+    """Return the operation of a verb with one argument."""
+    left, sign, value = text.partition("=")
+    if verb in ("delete", "del"):
+        if sign:
+            hint = "uci del_list package.section.option=value takes one item out of a list"
+            raise UsageError("delete takes no value", hint)
+        return _begun("delete", text)
+    if not sign:
+        raise UsageError("has no `=`", "uci %s package.section.option=value" % verb)
+    made = _begun(verb, left)
+    if verb == "rename":
+        _check(_NAME, value, "new name")
+        made["name"] = value
+    elif verb == "reorder":
+        if "option" in made or not re.match(r"[0-9]{1,4}\Z", value):
+            raise UsageError("takes a section and a position", "for example: uci reorder firewall.@rule[3]=0")
+        made["index"] = int(value)
+    elif "option" in made:
+        made["value"] = _value(value, made)
+    elif verb == "set":
+        _check(_TYPE, value, "section type")
+        made["type"] = value
+    else:
+        raise UsageError("names no option", "uci %s package.section.option=value" % verb)
+    return made
+
+
+def _begun(verb: str, text: str) -> Operation:
+    """Return an operation with its package, section and option."""
+    # `@type[n]` holds no dot, so dots divide.
+    parts = text.split(".")
+    if len(parts) not in (2, 3):
+        raise UsageError("%r names no section" % text, "package.section or package.section.option")
+    _check(_PACKAGE, parts[0], "package")
+    _check(_SECTION, parts[1], "section")
+    made: Operation = {"op": verb, "package": parts[0], "section": parts[1]}
+    if len(parts) == 3:
+        _check(_NAME, parts[2], "option")
+        made["option"] = parts[2]
+    return made
+
+
+def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
+    if not pattern.match(text) or len(text) > _NAME_CHARS:
+        shown = text[:_NAME_CHARS] + ("…" if len(text) > _NAME_CHARS else "")
+        raise UsageError(
+            "%r cannot be the name of a %s" % (shown, what), "letters, digits and _, %d at most" % _NAME_CHARS
+        )
+
+
+def _value(text: str, made: Operation) -> str:
+    """Return a value; which control characters it may hold its type tells (validators.py).
+
+    Quotes of typography are no quotes to a shell: around a value, they would become a part of it.
+    """
+    if _is_typographic(text):
+        # The plain form of a secret would be the secret.
+        inner = "…" if secret_options.may_hold(made["package"], made["option"]) else text[1:-1]
+        raise UsageError(
+            "the value stands in %s and %s, which would become a part of it" % (text[0], text[-1]),
+            "write plain quotes: %s='%s'" % (made["option"], inner.replace("'", "'\\''")),
+        )
+    return text
+
+
+def _is_typographic(text: str) -> bool:
+    """Tell whether a text stands in quotes of typography: not three backquotes alone, and no placeholder."""
+    if text.startswith(_PLACEHOLDERS):
+        return False
+    is_around = len(text) > 1 and text[0] in _TYPOGRAPHIC and text[-1] in _TYPOGRAPHIC
+    return is_around and text.strip(_TYPOGRAPHIC) != ""
+
+
+def _check_quotes(arguments: list[str]) -> None:
+    """Refuse quotes of typography also where a shell divides a value at the blanks between them."""
+    whole = " ".join(arguments)
+    if _is_typographic(whole):
+        raise UsageError(
+            "it stands in %s and %s, which are no quotes to a shell" % (whole[0], whole[-1]), "write plain quotes: '…'"
+        )
+    left, _, value = whole.partition("=")
+    if left.count(".") == 2 and _is_typographic(value):
+        _value(value, _begun("set", left))
+
+
+def as_commands(operations: list[Operation], shown: Callable[[Operation, str], str] | None = None) -> list[str]:
+    """Return operations as uci command lines; `shown(operation, value) -> str` may mask values."""
+    lines = []
+    for operation in operations:
+        verb = operation["op"]
+        if verb == "add":
+            lines.append("uci add %s %s" % (operation["package"], operation["type"]))
+            continue
+        where = ".".join(str(operation[key]) for key in ("package", "section", "option") if key in operation)
+        for key in ("value", "type", "name", "index"):
+            if key in operation:
+                value = str(operation[key])
+                if key == "value" and shown is not None:
+                    value = shown(operation, value)
+                where += "=" + value
+                break
+        lines.append("uci %s %s" % (verb, quoted(where)))
+    return lines
+
+
+# Commands in the fenced blocks of an answer
+
 LEVELS = 3  # of answers that were wrapped whole into a block of Markdown
 
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)\Z")
@@ -105,19 +304,16 @@ _SUGGESTED = {
 _ONLY_UCI = "only uci commands are carried out; uci show PACKAGE reads"
 
 
-def read(text: str) -> list[Item]:
+def fenced(text: str) -> list[FencedItem]:
     """Return the items of an answer, in order."""
-    items: list[Item] = []
+    items: list[FencedItem] = []
     for label, lines in _blocks(text, 1):
         items += _of_block(label, lines)
     count = sum(1 for item in items if item["kind"] == "change")
-    if count > uci_commands.OPERATIONS:
-        reason = "%d changes in one answer, %d allowed" % (count, uci_commands.OPERATIONS)
+    if count > OPERATIONS:
+        reason = "%d changes in one answer, %d allowed" % (count, OPERATIONS)
         items.append(_refused("uci …", reason, "do it in steps", True))
     return items
-
-
-# Fences
 
 
 def _blocks(text: str, level: int) -> list[tuple[str, list[str]]]:
@@ -134,25 +330,17 @@ def _blocks(text: str, level: int) -> list[tuple[str, list[str]]]:
             else:
                 body.append(line)
             continue
-        opened = _opening(line)
-        if opened:
-            fence, label, body = opened
-        else:
-            one = _ONE_LINE.match(line)
-            if one:
-                found += _parts(*_labelled(one.group(2)), level)
+        opened, one = _FENCE.match(line), _ONE_LINE.match(line)
+        if opened and (opened.group(1)[0] != "`" or "`" not in opened.group(2)):
+            fence = opened.group(1)
+            label, body = _labelled(opened.group(2))
+        elif one:
+            found += _parts(*_labelled(one.group(2)), level)
     return found + (_parts(label, body, level) if fence else [])
 
 
-def _opening(line: str) -> tuple[str, str, list[str]] | None:
-    """Return fence, label, and the command that stands on the fence's line, if any."""
-    match = _FENCE.match(line)
-    if not match or (match.group(1)[0] == "`" and "`" in match.group(2)):
-        return None
-    return (match.group(1), *_labelled(match.group(2)))
-
-
 def _labelled(info: str) -> tuple[str, list[str]]:
+    """Return the label of a fence, and the command that stands on its line, if any."""
     command = _ON_THE_FENCE.match(info + " ")
     if command:
         return (command.group(1) or "").lower(), [command.group(2).rstrip()]
@@ -174,10 +362,7 @@ def _parts(label: str, body: list[str], level: int) -> list[tuple[str, list[str]
     return parts
 
 
-# Blocks
-
-
-def _of_block(label: str, lines: list[str]) -> list[Item]:
+def _of_block(label: str, lines: list[str]) -> list[FencedItem]:
     units = _commands_of(label, lines)
     items = [item for unit in units for item in _of_unit(unit)]
     if any(item["kind"] == "change" for item in items):
@@ -236,10 +421,7 @@ def _end_of_unit(lines: list[str], at: int) -> int:
     return len(lines)
 
 
-# Commands
-
-
-def _of_unit(text: str) -> list[Item]:
+def _of_unit(text: str) -> list[FencedItem]:
     try:
         if _OPENS.search(_IN_QUOTES.sub("", text.partition("\n")[0])):
             raise UsageError("it is a program of the shell, with conditions or loops")
@@ -252,12 +434,14 @@ def _of_unit(text: str) -> list[Item]:
     return [_item(words) for words in found]
 
 
-def _item(words: list[str]) -> Item:
+def _item(words: list[str]) -> FencedItem:
     if words[0] == "sudo" and len(words) > 1:
         words = words[1:]
     shown = " ".join(quoted(word) for word in words)
-    if uci_commands.is_implied(words):
-        return _implied(words, _shown(shown))
+    if is_implied(words):
+        service: dict[str, Json] = {"name": "network", "action": "reload"} if words[0] != "uci" else {}
+        why = "commit and reload happen by themselves with each change"
+        return {**_offer(_shown(shown), service, why), "implied": True}
     name = words[0].rpartition("/")[2] if words[0].startswith(("/sbin/", "/bin/", "/usr/")) else words[0]
     if name == "uci":
         return _uci(words, shown)
@@ -274,26 +458,26 @@ def _item(words: list[str]) -> Item:
     return _refused(_shown(shown), "it is no uci command", _ONLY_UCI, False)
 
 
-def _uci(words: list[str], shown: str) -> Item:
+def _uci(words: list[str], shown: str) -> FencedItem:
     rest = [word for word in words[1:] if word not in _READ_FLAGS]
     if rest[:1] == ["changes"]:
         return _offer(_shown(shown), {}, "nothing is staged: the result of each change tells what was done")
     if rest and rest[0] in _READ:
         return _reading(shown, " ".join(rest[1:]))
     try:
-        return {"kind": "change", "command": uci_commands.as_commands([uci_commands.operation(["uci", *words[1:]])])[0]}
+        return {"kind": "change", "command": as_commands([operation(["uci", *words[1:]])])[0]}
     except UsageError as error:
         return _refused(_shown(shown), error.message[:SHOWN_CHARS], error.hint, True)
 
 
-def _reading(shown: str, place: str) -> Item:
+def _reading(shown: str, place: str) -> FencedItem:
     match = _PLACE.match(place)
     parts = match.groups() if match else (place[:SHOWN_CHARS], None)
     given = {"package": parts[0], "section": parts[1]}
     return {"kind": "read", "command": _shown(shown), "input": {key: part for key, part in given.items() if part}}
 
 
-def _service(words: list[str], shown: str) -> Item:
+def _service(words: list[str], shown: str) -> FencedItem:
     is_path = words[0] != "service"
     arguments = [words[0].rpartition("/")[2], *words[1:]] if is_path else words[1:]
     if len(arguments) != 2 or not re.match(r"[\w.-]+\Z", arguments[0]):
@@ -304,16 +488,11 @@ def _service(words: list[str], shown: str) -> Item:
     return _offer(shown, {}, "only restart and reload are done here; the owner does more: LuCI, System, Startup")
 
 
-def _implied(words: list[str], shown: str) -> Item:
-    service: dict[str, Json] = {"name": "network", "action": "reload"} if words[0] != "uci" else {}
-    return {**_offer(shown, service, "commit and reload happen by themselves with each change"), "implied": True}
-
-
-def _offer(command: str, service: dict[str, Json], words: str) -> Item:
+def _offer(command: str, service: dict[str, Json], words: str) -> FencedItem:
     return {"kind": "offer", "command": command, "input": service, "words": words}
 
 
-def _refused(command: str, reason: str, hint: str, stops: bool) -> Item:
+def _refused(command: str, reason: str, hint: str, stops: bool) -> FencedItem:
     return {"kind": "refused", "command": command, "reason": reason, "hint": hint, "stops": stops}
 
 

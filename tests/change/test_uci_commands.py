@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oasis.change.parse.uci_commands import as_commands, parse
+from oasis.change.uci_commands import as_commands, parse
 from oasis.errors import UsageError
 from oasis.uci.shell_words import commands, quoted
 from oasis.uci.visible import fault

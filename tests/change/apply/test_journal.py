@@ -2,7 +2,7 @@
 
 import os
 
-from oasis.change.history import listing as history
+from oasis.change.apply.journal import chosen
 from tests.change.kit import RENAME
 
 
@@ -10,14 +10,14 @@ def test_a_package_without_its_images_is_left_out(kit):
     record = kit.transaction.apply(kit.plan(RENAME + "\nuci set dhcp.@dnsmasq[0].cachesize=99"))
     if record["state"] == "applied":
         kit.transaction.confirm(record["id"])
-    assert [one["package"] for one in history.diff(kit.journal, record)] == ["system", "dhcp"]
+    assert [one["package"] for one in kit.journal.diff(record)] == ["system", "dhcp"]
     os.remove(kit.root.path(f"/etc/oasis/changes/{record['id']}/after/system"))
-    assert [one["package"] for one in history.diff(kit.journal, record)] == ["dhcp"]
+    assert [one["package"] for one in kit.journal.diff(record)] == ["dhcp"]
 
 
 def test_the_time_of_a_record_counts_as_since():
     records = [{"when_unix_s": at, "chat": "c%d" % at, "packages": ["p%d" % at]} for at in (9, 5, 1)]
-    assert history.chosen(records) == records
-    assert history.chosen(records, 5) == records[:2]
-    assert history.chosen(records, chat="c5") == [records[1]]
-    assert history.chosen(records, 6, package="p5") == []
+    assert chosen(records) == records
+    assert chosen(records, 5) == records[:2]
+    assert chosen(records, chat="c5") == [records[1]]
+    assert chosen(records, 6, package="p5") == []

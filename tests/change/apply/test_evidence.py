@@ -5,7 +5,7 @@ import json
 import pytest
 
 from oasis.catalogue import entries
-from oasis.change.apply.init_scripts import turned_off
+from oasis.change.apply.evidence import turned_off
 from oasis.change.policy import Policy
 from oasis.errors import ApplyError
 from oasis.uci import model

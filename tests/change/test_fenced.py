@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from oasis.change.parse import fenced, uci_commands
-from oasis.change.parse.fenced import read
+from oasis.change import uci_commands
+from oasis.change.uci_commands import fenced
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fenced.txt")
 
@@ -52,7 +52,7 @@ def fits(item, expected):
 
 @each_case
 def test_answer(answer, expected):
-    items = read(answer)
+    items = fenced(answer)
     assert len(items) == len(expected) and all(map(fits, items, expected)), [line(item) for item in items]
 
 
@@ -64,44 +64,44 @@ def test_the_corpus_is_large():
 
 @each_case
 def test_line_ends_of_windows_change_nothing(answer, expected):
-    assert [line(item) for item in read(answer.replace("\n", "\r\n"))] == [line(item) for item in read(answer)]
+    assert [line(item) for item in fenced(answer.replace("\n", "\r\n"))] == [line(item) for item in fenced(answer)]
 
 
 @each_case
 def test_without_fences_nothing_is_read(answer, expected):
-    assert read(answer.replace("`", "").replace("~", "")) == []
+    assert fenced(answer.replace("`", "").replace("~", "")) == []
 
 
 def test_changes_are_commands_that_the_tool_takes_as_they_are():
     for _, answer, _ in CASES:
-        changes = [item["command"] for item in read(answer) if item["kind"] == "change"]
+        changes = [item["command"] for item in fenced(answer) if item["kind"] == "change"]
         operations, notes = uci_commands.parse("\n".join(changes))
         assert uci_commands.as_commands(operations) == changes and notes == []
 
 
 def test_a_carriage_return_inside_a_line_is_no_line_end():
-    (item,) = read("```sh\nuci set a.b.c=1\ruci set a.b.d=2\n```")
+    (item,) = fenced("```sh\nuci set a.b.c=1\ruci set a.b.d=2\n```")
     assert (item["kind"], item["stops"]) == ("refused", True)
 
 
 def test_tabs_part_words():
-    (item,) = read("```\n\tuci\tset\ta.b.c='x\ty'\n```")
+    (item,) = fenced("```\n\tuci\tset\ta.b.c='x\ty'\n```")
     assert item["kind"] == "change" and item["command"] == "uci set 'a.b.c=x\ty'"
-    (item,) = read("```\n\tuci\tset\ta.b.c=1\n```")
+    (item,) = fenced("```\n\tuci\tset\ta.b.c=1\n```")
     assert item["command"] == "uci set a.b.c=1"
 
 
 def test_nul_is_refused():
-    (item,) = read("```\nuci set a.b.c=\0\n```")
+    (item,) = fenced("```\nuci set a.b.c=\0\n```")
     assert (item["kind"], item["stops"]) == ("refused", True)
 
 
 def test_more_changes_than_a_plan_takes_stop_all():
     text = "```\n" + "\n".join(f"uci set a.b.o{number}=1" for number in range(uci_commands.OPERATIONS + 1)) + "\n```"
-    items = read(text)
+    items = fenced(text)
     assert len(items) == uci_commands.OPERATIONS + 2
     assert items[-1]["stops"] and "201" in items[-1]["reason"]
-    assert not any(item["kind"] == "refused" for item in read(text.replace("uci set a.b.o200=1\n", "")))
+    assert not any(item["kind"] == "refused" for item in fenced(text.replace("uci set a.b.o200=1\n", "")))
 
 
 HUGE = [
@@ -131,18 +131,18 @@ HUGE = [
 @pytest.mark.parametrize("text", HUGE, ids=range(len(HUGE)))
 def test_huge_answers_are_read_in_time(text):
     begun_s = time.process_time()
-    for item in read(text):
-        assert len(item["command"]) <= fenced.SHOWN_CHARS or item["kind"] == "change"
+    for item in fenced(text):
+        assert len(item["command"]) <= uci_commands.SHOWN_CHARS or item["kind"] == "change"
     assert time.process_time() - begun_s < 5
 
 
 @pytest.mark.parametrize("line", ["uci" + " -uci" * 20000 + " |", "uci set " * 10000 + "|", "uci" + " " * 90000 + "|"])
 def test_a_line_made_to_cost_is_read_at_once(line):
     start = time.process_time()
-    assert fenced.read("```sh\n%s\n```" % line)[0]["kind"] == "refused"
+    assert fenced("```sh\n%s\n```" % line)[0]["kind"] == "refused"
     assert time.process_time() - start < 2
 
 
 def test_a_write_that_is_refused_stops_with_options_and_blanks_before_its_verb():
     for text in ("uci -q -X   set a.b.c=$(x)", "uci \\\n set a.b.c=`x`", "sudo uci  -q batch <<EOF\nEOF"):
-        assert fenced.read("```sh\n%s\n```" % text)[0]["stops"]
+        assert fenced("```sh\n%s\n```" % text)[0]["stops"]

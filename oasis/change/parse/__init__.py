@@ -1,1 +1,0 @@
-"""UCI commands as text to typed operations."""
