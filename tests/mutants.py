@@ -1293,14 +1293,14 @@ MUTANTS = (
     (
         "snapshot: the copies that are put back",
         JOURNAL,
-        'self._files.replace(self.pending + "/files/" + str(item["name"]), item["before"], item["mode"])',
+        'self._files.replace(self.pending + "/files/" + name, before, modes[name])',
         "pass",
         OF_CHANGES,
     ),
     (
         "snapshot: the images that undo needs",
         JOURNAL,
-        'self._files.replace(folder + "/" + str(item["name"]), item[image])',
+        'self._files.replace(folder + "/" + name, pair[side])',
         "pass",
         OF_CHANGES,
     ),
@@ -1736,8 +1736,8 @@ MUTANTS = (
     (
         "services: what was switched off is not started along with others",
         EVIDENCE,
-        "asleep = _asleep(init, known)",
-        "asleep = set()",
+        "if name in aside and name in asleep:",
+        "if False:",
         ("tests/change/test_failing_services.py",),
     ),
     (
@@ -1749,7 +1749,7 @@ MUTANTS = (
     ),
     (
         "openings: every word for yes and no",
-        "oasis/change/policy.py",
+        HARMLESS,
         "return value in allowed or (meaning",
         "return value in allowed or (False and meaning",
         ("tests/change/apply/test_evidence.py",),
@@ -1793,8 +1793,8 @@ MUTANTS = (
     (
         "code: taking away what kept it from running",
         "oasis/change/policy.py",
-        "return not is_whole and check.is_code(",
-        "return False and check.is_code(",
+        "not in gone and check.is_code(package, kind)",
+        "not in gone and False",
         ("tests/change/test_policy.py",),
     ),
     (
@@ -1979,7 +1979,7 @@ MUTANTS = (
     (
         "many: what was approved is not trimmed for it",
         JOURNAL,
-        'automatic = [name for name in names if readable.get(name, {}).get("automatic")]',
+        'automatic = [name for name in names if name in readable and readable[name].get("automatic")]',
         "automatic = names",
         OF_ALLOWANCE,
     ),
@@ -2359,7 +2359,7 @@ MUTANTS = (
     ),
     (
         "openings: a barrier taken away is one",
-        "oasis/change/policy.py",
+        HARMLESS,
         "return list(dict.fromkeys(found))",
         "return [one for one in found if 'lets in' in one]",
         ("tests/change/test_policy.py",),

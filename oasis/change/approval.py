@@ -107,7 +107,13 @@ class ApprovalQueue:
                     "the hash %s is not that of plan %s" % (hash_[:SHORT] or "(none)", name),
                     "look at the plan again: `oasis plans`; programs give all 64 digits",
                 )
-            self._check_readable(plan, role)
+            if "room" in role:  # how many characters fit where the word comes from
+                length = sum(len(line) for line in [plan["summary"], *plan["words"], *plan["uci"], *plan["reasons"]])
+                if length > role["room"] or any("value" in secret for secret in plan["secrets"]):
+                    raise PolicyError(
+                        "plan %s cannot be read whole there" % name,
+                        "read and approve it on the router's page, or there with: oasis approve %s" % name,
+                    )
             wanted = str(plan.get("typed_word", ""))
             if wanted and word != wanted:
                 raise PolicyError(
@@ -116,17 +122,6 @@ class ApprovalQueue:
                 )
             self._decide(name, "approved", str(role.get("way") or role["name"]))
             return plan
-
-    def _check_readable(self, plan: Plan, role: Role) -> None:
-        """Refuse a word from where the plan cannot be read whole: `room` is how many characters fit there."""
-        if "room" not in role:
-            return
-        length = sum(len(line) for line in [plan["summary"], *plan["words"], *plan["uci"], *plan["reasons"]])
-        if length > role["room"] or any("value" in secret for secret in plan["secrets"]):
-            raise PolicyError(
-                "plan %s cannot be read whole there" % plan["id"],
-                "read and approve it on the router's page, or there with: oasis approve %s" % plan["id"],
-            )
 
     def decline(self, name: str, reason: str) -> None:
         """Refuse a plan; the model gets `reason`."""

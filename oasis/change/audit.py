@@ -46,31 +46,21 @@ class Audit:
         A line torn by a power cut is cut off first. Raises: StoreError.
         """
         with self._lock:
-            self._write(what, plan, role)
-
-    def _write(self, what: str, plan: Mapping[str, Any], role: str) -> None:
-        data = self._files.read(self._path) or b""
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            self._files.cut(self._path, len(whole))
-        line = self._line(what, plan, role, whole)
-        if len(whole) + len(line) > AUDIT_BYTES:
-            self._files.move(self._path, self._path + _OLD)
-            whole = b""
-        if not whole:  # also after a power cut right behind that move
-            first = self._rotation()
-            if first:
+            data = self._files.read(self._path) or b""
+            whole = data[: data.rfind(b"\n") + 1]
+            if len(whole) < len(data):
+                self._files.cut(self._path, len(whole))
+            line = self._line(what, plan, role, whole)
+            if len(whole) + len(line) > AUDIT_BYTES:
+                self._files.move(self._path, self._path + _OLD)
+                whole = b""
+            old = b"" if whole else self._files.read(self._path + _OLD)  # also after a power cut right behind that move
+            if old:
+                part = {"lines": old.count(b"\n"), "gone": _gone(_part(old)), "sha256": sha256(old)}
+                first = self._line(ROTATED, {**NO_PLAN, ROTATED: part}, "daemon", old)
                 self._files.append(self._path, first, True)
                 line = self._line(what, plan, role, first)
-        self._files.append(self._path, line, True)
-
-    def _rotation(self) -> bytes:
-        """Return the first line behind a rotated part, b"" where there is none."""
-        old = self._files.read(self._path + _OLD)
-        if not old:
-            return b""
-        told = {"lines": old.count(b"\n"), "gone": _gone(_part(old)), "sha256": sha256(old)}
-        return self._line(ROTATED, {**NO_PLAN, ROTATED: told}, "daemon", old)
+            self._files.append(self._path, line, True)
 
     def _line(self, what: str, plan: Mapping[str, Any], role: str, whole: bytes) -> bytes:
         last = whole.rstrip(b"\n").rpartition(b"\n")[2]

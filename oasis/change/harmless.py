@@ -20,6 +20,8 @@ import functools
 import re
 
 from oasis.catalogue import address_text, check, validators
+from oasis.change.diff import difference
+from oasis.change.diff.pairing import Pairing
 from oasis.errors import StoreError, UciError
 from oasis.redaction import secret_options
 from oasis.system.digest import sha256
@@ -27,7 +29,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable, Difference, Images, PlaceRule, Value
+    from oasis.change.shapes import Callable, Difference, Images, PlaceRule, PolicyRules, SectionRule, Value
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.uci.model import Package, Section
@@ -374,3 +376,42 @@ def _code(package: Package, section: Section, switches: Switches) -> list[str]:
     if {"%s.%s" % (package.name, name) for name in (section.type, section.name)} & set(switches["of_package"]):
         found += [name for name, one in _labelled(package).items() if check.is_code(package.name, one.type)]
     return found
+
+
+# Who is let in
+
+
+def openings(before: Package, after: Package, rules: PolicyRules) -> list[str]:
+    """Return a sentence for each section of a service by which a change lets somebody in, or takes a barrier away.
+
+    Data, for the services that reach/admission.py does not know; what that one judges has no entry here.
+    """
+    pairs = Pairing(before, after)
+    found = []
+    for package, kinds, other_of, words in (
+        (after, rules["openings"], pairs.old_of, "%s lets in somebody who could not come in before"),
+        (before, rules["barriers"], pairs.new_of, "%s no longer keeps out those that it kept out"),
+    ):
+        for rule in kinds:
+            for one in package.sections if rule["package"] == package.name else ():
+                if _fits(one, rule) and not _fits(other_of(one), rule):
+                    # The values are words of the rule, never a foreign text.
+                    values = ["%s %s" % (name, one.options.get(name) or "not set") for name in rule["has"]]
+                    where = package.name, difference.label(package, one), ", ".join([one.type, *values])
+                    found.append(words % ("%s.%s (%s)" % where))
+    return list(dict.fromkeys(found))
+
+
+def _fits(section: Section | None, rule: SectionRule) -> bool:
+    """Return whether a section is of a rule's kind; an option that is not set counts as ""."""
+    if section is None or section.type != rule["type"]:
+        return False
+    options = section.options
+    is_meant = all(_is_one_of(options.get(name, ""), allowed) for name, allowed in rule["has"].items())
+    return is_meant and not any(_is_one_of(options.get(name, ""), allowed) for name, allowed in rule["unless"].items())
+
+
+def _is_one_of(value: object, allowed: list[str]) -> bool:
+    """Return whether a value is among others; all words for yes count as one, and all for no."""
+    meaning = validators.truth(value)
+    return value in allowed or (meaning is not None and meaning in [validators.truth(one) for one in allowed])

@@ -379,7 +379,7 @@ class Planner:
             shown += [before, after] if is_undo else [before]
             found = difference.compare(before, after, name)
             differences += found
-            asked += harmless.put_to_use(after, found, self.policy.switches)
+            asked += harmless.put_to_use(after, found, self.policy.rules["switches"])
             diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
         if not differences:
             return None
@@ -428,6 +428,7 @@ class Planner:
 
         Raises: UciError for a package that is none.
         """
+        from oasis.change import harmless
         from oasis.change.reach import admission
 
         found: list[str] = []
@@ -438,7 +439,7 @@ class Planner:
             sides = [{**read, **{name: pair[side] for name, pair in images.items()}} for side in (0, 1)]
             found = admission.openings(*sides)
         for name, pair in images.items():
-            found += self.policy.openings(model.parse(pair[0], name), model.parse(pair[1], name))
+            found += harmless.openings(model.parse(pair[0], name), model.parse(pair[1], name), self.policy.rules)
         return found, {name: sha256(data) for name, data in read.items()}
 
     def _detours(self, images: Images) -> tuple[list[str], dict[str, str]]:

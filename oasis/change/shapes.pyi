@@ -254,15 +254,6 @@ class Fall(TypedDict, total=False):
     is_back: bool
     is_gone: bool
 
-class Touched(TypedDict):
-    """A file that a change writes."""
-
-    name: str
-    path: str  # on the router
-    mode: int
-    before: bytes
-    after: bytes
-
 class Seen(TypedDict):
     """What was looked at after the reload."""
 

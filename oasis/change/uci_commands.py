@@ -308,7 +308,12 @@ def fenced(text: str) -> list[FencedItem]:
     """Return the items of an answer, in order."""
     items: list[FencedItem] = []
     for label, lines in _blocks(text, 1):
-        items += _of_block(label, lines)
+        found = [item for unit in _commands_of(label, lines) for item in _of_unit(unit)]
+        has_change = any(item["kind"] == "change" for item in found)
+        for item in found:
+            if item["kind"] == "refused" and has_change:
+                item["stops"] = True
+        items += found
     count = sum(1 for item in items if item["kind"] == "change")
     if count > OPERATIONS:
         reason = "%d changes in one answer, %d allowed" % (count, OPERATIONS)
@@ -362,21 +367,18 @@ def _parts(label: str, body: list[str], level: int) -> list[tuple[str, list[str]
     return parts
 
 
-def _of_block(label: str, lines: list[str]) -> list[FencedItem]:
-    units = _commands_of(label, lines)
-    items = [item for unit in units for item in _of_unit(unit)]
-    if any(item["kind"] == "change" for item in items):
-        for item in items:
-            if item["kind"] == "refused":
-                item["stops"] = True
-    return items
-
-
 def _commands_of(label: str, lines: list[str]) -> list[str]:
     """Return what a shell would take as one command each: a line, with those that belong to it."""
     plain = unprompted([_DOLLAR.sub("", line, count=1) for line in lines])
     is_session = plain != lines
-    units = [unit for unit in _units(plain, lines) if not _DATA.match(unit[0])]
+    units = []  # (command, whether a prompt stood before it), continued lines, here-documents and compounds whole
+    at = 0
+    while at < len(plain):
+        end = _end_of_unit(plain, at)
+        text = "\n".join(plain[at:end]).strip()
+        if text and not text.startswith("#") and not _DATA.match(text):
+            units.append((text, plain[at] != lines[at]))
+        at = end
     if label not in _SHELL and label not in _PLAIN:
         # Another language: commands under a wrong name, or none at all.
         return [text for text, _ in units] if all(text.startswith("uci ") for text, _ in units) else []
@@ -389,19 +391,6 @@ def _commands_of(label: str, lines: list[str]) -> list[str]:
         # What no prompt stands before in a session is what the programs printed.
         if is_strong or (not is_session and (label in _SHELL or _PROGRAM.match(text)))
     ]
-
-
-def _units(plain: list[str], lines: list[str]) -> list[tuple[str, bool]]:
-    """Return (command, whether a prompt stood before it), with continued lines, here-documents and compounds whole."""
-    units: list[tuple[str, bool]] = []
-    at = 0
-    while at < len(plain):
-        end = _end_of_unit(plain, at)
-        text = "\n".join(plain[at:end]).strip()
-        if text and not text.startswith("#"):
-            units.append((text, plain[at] != lines[at]))
-        at = end
-    return units
 
 
 def _end_of_unit(lines: list[str], at: int) -> int:
@@ -428,7 +417,12 @@ def _of_unit(text: str) -> list[FencedItem]:
         found = split(text)
     except UsageError as error:
         reason = error.message.partition(" is refused: ")[2] or error.message
-        refused = _refused(_shown(text), reason, _hint(text), bool(_WRITES.search(text)))
+        hint = "write plain uci commands, one a line, each beginning with uci"
+        if re.search(r"(?:\$\(|`)[ \t]*uci[ \t]+(?:-q[ \t]+)?add\b", text):
+            hint = "write uci add PACKAGE TYPE alone, then @TYPE[-1] in the commands that follow"
+        elif re.match(r"uci\b.*\b(?:show|get|export)\b", text):
+            hint = "write uci show PACKAGE alone: the whole package is handed back"
+        refused = _refused(_shown(text), reason, hint, bool(_WRITES.search(text)))
         piped = _PIPED.match(text)
         return [_reading(piped.group(1), piped.group(2)), refused] if piped else [refused]
     return [_item(words) for words in found]
@@ -444,7 +438,15 @@ def _item(words: list[str]) -> FencedItem:
         return {**_offer(_shown(shown), service, why), "implied": True}
     name = words[0].rpartition("/")[2] if words[0].startswith(("/sbin/", "/bin/", "/usr/")) else words[0]
     if name == "uci":
-        return _uci(words, shown)
+        rest = [word for word in words[1:] if word not in _READ_FLAGS]
+        if rest[:1] == ["changes"]:
+            return _offer(_shown(shown), {}, "nothing is staged: the result of each change tells what was done")
+        if rest and rest[0] in _READ:
+            return _reading(shown, " ".join(rest[1:]))
+        try:
+            return {"kind": "change", "command": as_commands([operation(["uci", *words[1:]])])[0]}
+        except UsageError as error:
+            return _refused(_shown(shown), error.message[:SHOWN_CHARS], error.hint, True)
     file = _CONFIG_FILE.match(words[1]) if name == "cat" and len(words) == 2 else None
     if file:
         return _reading(shown, file.group(1))
@@ -456,18 +458,6 @@ def _item(words: list[str]) -> FencedItem:
     if _WRITES.match(shown):
         return _refused(_shown(shown), "it does not begin with uci", "write it as: uci " + _shown(shown), True)
     return _refused(_shown(shown), "it is no uci command", _ONLY_UCI, False)
-
-
-def _uci(words: list[str], shown: str) -> FencedItem:
-    rest = [word for word in words[1:] if word not in _READ_FLAGS]
-    if rest[:1] == ["changes"]:
-        return _offer(_shown(shown), {}, "nothing is staged: the result of each change tells what was done")
-    if rest and rest[0] in _READ:
-        return _reading(shown, " ".join(rest[1:]))
-    try:
-        return {"kind": "change", "command": as_commands([operation(["uci", *words[1:]])])[0]}
-    except UsageError as error:
-        return _refused(_shown(shown), error.message[:SHOWN_CHARS], error.hint, True)
 
 
 def _reading(shown: str, place: str) -> FencedItem:
@@ -499,11 +489,3 @@ def _refused(command: str, reason: str, hint: str, stops: bool) -> FencedItem:
 def _shown(text: str) -> str:
     text = text if "\n" not in text else text[: text.index("\n")] + " …"
     return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"
-
-
-def _hint(text: str) -> str:
-    if re.search(r"(?:\$\(|`)[ \t]*uci[ \t]+(?:-q[ \t]+)?add\b", text):
-        return "write uci add PACKAGE TYPE alone, then @TYPE[-1] in the commands that follow"
-    if re.match(r"uci\b.*\b(?:show|get|export)\b", text):
-        return "write uci show PACKAGE alone: the whole package is handed back"
-    return "write plain uci commands, one a line, each beginning with uci"

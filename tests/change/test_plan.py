@@ -322,7 +322,7 @@ def test_who_is_let_in_is_the_first_of_the_reasons(kit):
 def test_an_opening_is_never_low(kit):
     plan = kit.plan(PORT.replace("ACCEPT", "DROP"))
     values = [None, *plan["images"]["firewall"][1].decode().split("'")[1::2]]
-    kit.planner.policy._data["places"].append({"path": "firewall.rule", "check": "among", "values": values})
+    kit.planner.policy.rules["places"].append({"path": "firewall.rule", "check": "among", "values": values})
     assert kit.plan(PORT.replace("ACCEPT", "DROP"))["risk"] == "low"
     plan = kit.plan(PORT)
     assert (plan["risk"], plan["needs_approval"]) == ("risky", True) and plan["confirm_s"] > 0

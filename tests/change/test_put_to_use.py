@@ -19,7 +19,7 @@ TUNNEL = (
 
 def told(package, before, after):
     old, new = (model.parse(text.encode(), package) for text in (before, after))
-    return harmless.put_to_use(new, difference.compare(old, new, package), Policy().switches)
+    return harmless.put_to_use(new, difference.compare(old, new, package), Policy().rules["switches"])
 
 
 def line(option, value):

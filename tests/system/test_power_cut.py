@@ -186,10 +186,7 @@ def test_what_was_moved_to_another_folder_is_there_alone_after_a_power_cut(tmp_p
 
 
 def test_a_list_of_pending_files_is_never_there_without_its_copies(tmp_path):
-    touched = [
-        {"name": name, "path": "/etc/config/" + name, "mode": 0o600, "before": b"old " + data, "after": b"new " + data}
-        for name, data in (("network", b"one"), ("wireless", b"two"))
-    ]
+    images = {"network": (b"old one", b"new one"), "wireless": (b"old two", b"new two")}
     record = {"id": "0123456789abcdefghij", "services": [], "words": [], "state": "prepared"}
     for fail_at in range(1, 200):
         folder = tmp_path / str(fail_at)
@@ -198,16 +195,16 @@ def test_a_list_of_pending_files_is_never_there_without_its_copies(tmp_path):
         journal = Journal(files, str(folder), lambda path: 1 << 30)
         is_done = True
         try:
-            journal.prepare(record, touched, 100)
+            journal.prepare(record, images, dict.fromkeys(images, 0o600), 100)
         except PowerCut:
             is_done = False
         files.cut_power()
         listed = content(folder / "pending/list") or b""
         assert is_done <= listed.endswith(b"end\n"), "prepared, and then not there"
         if listed.endswith(b"end\n"):
-            for item in touched:
-                assert content(folder / "pending/files" / item["name"]) == item["before"], fail_at
-                assert journal.image(record["id"], "before", item["name"]) == item["before"]
+            for name, (before, _) in images.items():
+                assert content(folder / "pending/files" / name) == before, fail_at
+                assert journal.image(record["id"], "before", name) == before
             assert int(content(folder / "pending/deadline")) == 100
         if is_done:
             return

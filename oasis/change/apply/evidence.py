@@ -131,7 +131,10 @@ class Services:
         is all. Raises: ServiceError for the one that failed otherwise.
         """
         off, aside = turned_off(plan["images"]), bystanders(plan["images"])
-        asleep = _asleep(init, known)
+        asleep = {  # that neither run nor start at boot: a reload would start what somebody switched off
+            one["name"] for one in init
+            if not one["enabled"] and (not one["running"] or known.get(one["name"]) == {})
+        }  # fmt: skip
         done: list[Action] = []
         for item in plan["services"]:
             name, action = str(item["name"]), str(item["action"])
@@ -149,14 +152,6 @@ class Services:
                 raise ServiceError(result, words)
             done.append(result)
         return done
-
-
-def _asleep(init: list[Init], known: Mapping[str, Mapping[str, int] | None]) -> set[str]:
-    """Return the services that neither run nor start at boot: a reload would start what somebody switched off."""
-    return {
-        str(one["name"]) for one in init
-        if not one["enabled"] and (not one["running"] or known.get(str(one["name"])) == {})
-    }  # fmt: skip
 
 
 def _whole_lines(text: str) -> str:

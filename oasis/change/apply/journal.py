@@ -20,7 +20,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Images, LineDiff, Record, Touched
+    from oasis.change.shapes import Any, Callable, Images, LineDiff, Record
     from oasis.system.files import Files
 
 # Records kept for undo; a record of a stock package is about 10 kB.
@@ -49,22 +49,32 @@ class Journal:
         self._ends: dict[str, bool] = {}  # change: whether it is ending; only this journal writes records
         self._looking = threading.Lock()
 
-    def prepare(self, record: Record, touched: list[Touched], deadline_up_s: int) -> None:
-        """Put record, images and restore copies on flash.
+    def prepare(self, record: Record, images: Images, modes: dict[str, int], deadline_up_s: int) -> None:
+        """Put record, images and restore copies with their modes on flash.
 
         Raises: ApplyError without space, StoreError when the flash refuses; nothing is pending then.
         """
-        self._check_space(touched)
-        self._write_images(str(record["id"]), touched)
-        self.write(record)
+        self.add(record, images)
         self._files.folder(self.pending + "/files")
-        for item in touched:
-            self._files.replace(self.pending + "/files/" + str(item["name"]), item["before"], item["mode"])
+        for name, (before, _) in images.items():
+            self._files.replace(self.pending + "/files/" + name, before, modes[name])
         self.set_deadline(deadline_up_s)
-        self._files.replace(self.pending + "/list", _list(record, touched))
+        lines = ["oasis-restore 1", "change %s" % record["id"]]
+        for name, (before, after) in images.items():
+            sums = sha256(before), sha256(after)
+            lines.append("file %o %s %s %s /etc/config/%s" % (modes[name], *sums, name, name))
+        for one in record.get("init", []):
+            words = "enabled" if one["enabled"] else "disabled", "running" if one["running"] else "stopped"
+            lines.append("init %s %s %s" % (one["name"], *words))
+        lines += ["service %s %s" % (item["name"], item["action"]) for item in record["services"]]
+        self._files.replace(self.pending + "/list", ("\n".join(lines) + "\nend\n").encode("ascii"))
 
-    def _check_space(self, touched: list[Touched]) -> None:
-        need = SPARE_BYTES + 2 * sum(len(item["before"]) + len(item["after"]) for item in touched)
+    def add(self, record: Record, images: Images) -> None:
+        """Put a change into the history, with its images; the record is written last.
+
+        Raises: ApplyError without space, StoreError when the flash refuses.
+        """
+        need = SPARE_BYTES + 2 * sum(len(before) + len(after) for before, after in images.values())
         self._files.folder(self._history)
         free = self._free_bytes(self._history)
         if free < need:
@@ -73,6 +83,12 @@ class Journal:
                 % (free // 1024, need // 1024),
                 "delete old chats or packages; nothing was changed",
             )
+        for side, which in enumerate(("before", "after")):
+            folder = "%s/%s/%s" % (self._history, record["id"], which)
+            self._files.folder(folder)
+            for name, pair in images.items():
+                self._files.replace(folder + "/" + name, pair[side])
+        self.write(record)
 
     def set_deadline(self, up_s: int) -> None:
         """Write the deadline that the guard reads: seconds of uptime."""
@@ -119,10 +135,6 @@ class Journal:
                     return line[7:].decode("ascii", "replace")
         return ""
 
-    def kept(self) -> list[str]:
-        """Return the names of files that others had edited and restore.sh kept a copy of."""
-        return self._files.names(self.pending + "/kept")
-
     def clear(self) -> None:
         """Forget the pending change; `list` goes first, and with it the guard."""
         if not self._files.names(self.pending):
@@ -139,18 +151,17 @@ class Journal:
         self._remove(change)
 
     def keep_foreign(self, change: str) -> list[str]:
-        """Move the copies of foreign edits into the record's folder; return their paths."""
+        """Move the copies that restore.sh kept of foreign edits into the record's folder; return their paths."""
         paths = []
         folder = self._history + "/" + change + "/kept"
-        for name in self.kept():
-            old = self.pending + "/kept/" + name
+        for name in self._files.names(self.pending + "/kept"):
+            old, new = self.pending + "/kept/" + name, folder + "/" + name
             try:
                 self._files.folder(folder)
-                self._files.move(old, folder + "/" + name)
+                self._files.move(old, new)
+                paths.append(new)
             except StoreError:
                 paths.append(old)  # on a full flash it stays where it is until the next rollback
-                continue
-            paths.append(folder + "/" + name)
         return paths
 
     def write(self, record: Record) -> None:
@@ -160,25 +171,6 @@ class Journal:
         with self._looking:
             self._ends.pop(str(record["id"]), None)
             self._files.replace(folder + "/record.json", jsonl.line(record))
-
-    def add(self, record: Record, images: Images) -> None:
-        """Put a change that is over into the history, with its images; the record is written last.
-
-        Raises: ApplyError without space, StoreError when the flash refuses.
-        """
-        touched: list[Touched] = [
-            {"name": name, "path": "", "mode": 0, "before": pair[0], "after": pair[1]} for name, pair in images.items()
-        ]
-        self._check_space(touched)
-        self._write_images(str(record["id"]), touched)
-        self.write(record)
-
-    def _write_images(self, change: str, touched: list[Touched]) -> None:
-        for image in ("before", "after"):
-            folder = "%s/%s/%s" % (self._history, change, image)
-            self._files.folder(folder)
-            for item in touched:
-                self._files.replace(folder + "/" + str(item["name"]), item[image])
 
     def update(self, change: str, **fields: object) -> Record:
         """Change fields of a record that is in the history, "" takes one out; return the record."""
@@ -212,6 +204,13 @@ class Journal:
             raise UsageError("change %s has no %s image of %s" % (change, which, name), "it cannot be undone by itself")
         return data
 
+    def images(self, change: str, name: str) -> tuple[bytes, bytes]:
+        """Return both images of a package.
+
+        Raises: UsageError when one of them is not there.
+        """
+        return self.image(change, "before", name), self.image(change, "after", name)
+
     def diff(self, record: Record) -> list[LineDiff]:
         """Return the line differences of a change's packages, from its images.
 
@@ -222,9 +221,7 @@ class Journal:
         found: list[LineDiff] = []
         for name in record["packages"]:
             try:
-                before, after = (
-                    model.parse(self.image(str(record["id"]), which, name), name) for which in ("before", "after")
-                )
+                before, after = (model.parse(data, name) for data in self.images(record["id"], name))
             except UsageError:
                 continue
             found.append({"package": name, "lines": difference.diff_lines(before, after, name)})
@@ -265,7 +262,7 @@ class Journal:
         if len(names) <= AUTOMATIC:
             return
         readable = {str(record["id"]): record for record in self.records()}
-        automatic = [name for name in names if readable.get(name, {}).get("automatic")]
+        automatic = [name for name in names if name in readable and readable[name].get("automatic")]
         approved = [name for name in names if name not in automatic]
         for name in [*automatic[:-AUTOMATIC], *approved[:-HISTORY]]:
             if name not in readable or not is_ending(readable[name]):
@@ -297,17 +294,3 @@ def is_ending(record: Record) -> bool:
     """Return whether a change stands and will be undone by itself."""
     is_standing = record["state"] == "confirmed" and not record.get("undone_by")
     return bool(record.get("until_unix_s")) and is_standing and not record.get("expiry")
-
-
-def _list(record: Record, touched: list[Touched]) -> bytes:
-    lines = ["oasis-restore 1", "change %s" % record["id"]]
-    for item in touched:
-        lines.append(
-            "file %o %s %s %s %s"
-            % (item["mode"], sha256(item["before"]), sha256(item["after"]), item["name"], item["path"])
-        )
-    for one in record.get("init", []):
-        words = "enabled" if one["enabled"] else "disabled", "running" if one["running"] else "stopped"
-        lines.append("init %s %s %s" % (one["name"], *words))
-    lines += ["service %s %s" % (item["name"], item["action"]) for item in record["services"]]
-    return ("\n".join(lines) + "\nend\n").encode("ascii")

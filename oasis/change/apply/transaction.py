@@ -17,6 +17,7 @@ or front-ends.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from oasis.change.apply.evidence import Evidence
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Any, Callable, Collection, Plan, Record, Role, Touched
+    from oasis.change.shapes import Action, Any, Callable, Collection, Plan, Record, Role
     from oasis.system.child import Child
     from oasis.system.connections import Connection
     from oasis.system.root import Machine
@@ -187,7 +188,7 @@ class Transaction:
             )
 
     def _undo_half(self, record: Record, plan: Plan, error: Exception) -> None:
-        """Roll back a change that could not be finished, whatever stopped it; re-raise a fault of ours."""
+        """Roll back a change that could not be finished, whatever stopped it; a fault of ours is re-raised."""
         if not plan["images"] or isinstance(error, RollbackError):
             return
         self._put_back(record, getattr(error, "message", "a fault in oasis: %s" % type(error).__name__))
@@ -234,14 +235,10 @@ class Transaction:
 
     def _prepare(self, record: Record, plan: Plan) -> None:
         """Put on flash what undoes the change and start its guard; forget both when one of them fails."""
-        touched: list[Touched] = []
-        for package, (before, after) in plan["images"].items():
-            path = "/etc/config/" + package
-            mode = os.stat(self._root.path(path)).st_mode & 0o777
-            touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
+        modes = {name: os.stat(self._root.confdir + "/" + name).st_mode & 0o777 for name in plan["images"]}
         seconds = int(plan["confirm_s"]) + lasts_s(plan["services"]) + GUARD_GRACE_S
         try:
-            self._journal.prepare(record, touched, int(self._clock.up_s()) + seconds)
+            self._journal.prepare(record, plan["images"], modes, int(self._clock.up_s()) + seconds)
             self._guard = self._executor.detach(self._guard_argv)
         except OasisError:
             self._abandon(record)
@@ -510,7 +507,13 @@ class Transaction:
             raise RollbackError(
                 "rolling back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again"
             )
-        failed = _failed(words, record["services"])
+        failed: list[Action] = []  # with the old files, as restore.sh says
+        for item in record["services"]:
+            start = "oasis-restore: %s %s failed with status " % (item["name"], item["action"])
+            for line in words.split("\n"):
+                if line.startswith(start) and line[len(start) :].isdigit():
+                    code = int(line[len(start) :])
+                    failed.append({"name": item["name"], "action": item["action"], "ok": False, "status": code})
         if failed:
             record["failed_after"] = failed
         if status:  # the files are back, a service is not sure to be
@@ -522,12 +525,10 @@ class Transaction:
         self._close(record, "rolled_back")
 
     def _mark_undone(self, record: Record) -> None:
-        try:
+        with contextlib.suppress(UsageError):  # too old to be in the history
             other = self._journal.update(str(record["undoes"]), undone_by=record["id"])
             if other.get("undoes"):  # undoing an undo: what that had undone stands again
                 self._journal.update(str(other["undoes"]), undone_by="")
-        except UsageError:
-            return  # too old to be in the history
 
     def _move(self, record: Record, state: str, is_stored: bool) -> None:
         old = str(record["state"])
@@ -546,18 +547,6 @@ def _is_restoring(pid: int) -> bool:
             return b"/guard.sh\0" not in handle.read()
     except OSError:
         return False
-
-
-def _failed(words: str, services: list[Action]) -> list[Action]:
-    """Return the services that restore.sh says have failed with the old files."""
-    found: list[Action] = []
-    for item in services:
-        start = "oasis-restore: %s %s failed with status " % (item["name"], item["action"])
-        for line in words.split("\n"):
-            if line.startswith(start) and line[len(start) :].isdigit():
-                status = int(line[len(start) :])
-                found.append({"name": item["name"], "action": item["action"], "ok": False, "status": status})
-    return found
 
 
 def lasts_s(services: list[Action]) -> int:

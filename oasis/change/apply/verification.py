@@ -97,7 +97,7 @@ class Verification:
         names: Callable[[str], list[str]], now_s: Seconds, sleep: Callable[[float], object], *,
         settle_s: float = SETTLE_S,
     ) -> None:  # fmt: skip
-        self._now = lambda: Now(bus, ruleset, read, names, now_s())
+        self._now: Callable[[], Now] = lambda: Now(bus, ruleset, read, names, now_s())
         self._sleep = sleep
         self._settle_s = settle_s
 
@@ -197,8 +197,9 @@ class _Service:
         births = self._births
         lives = bool(births) and all(birth and _birth(now, pid) == birth for pid, birth in births.items())
         if self._running is None or not lives:
-            if self._before == {} and self._opens_none(now):
-                return _SEEN
+            script = (now.read("/etc/init.d/" + self._name) or b"") if self._before == {} else b""
+            if b"USE_PROCD=1" in script and b"procd_open_instance" not in script:
+                return _SEEN  # procd runs no process for it: it had none, and there is none to ask for
             found = service(now, self._name)
             if found is None:
                 return ("wrong", "service %s is gone" % self._name) if self._before else _SILENT
@@ -223,11 +224,6 @@ class _Service:
         if any((found or {}).values()):
             return "wrong", "service %s still runs, although it is turned off" % self._name
         return _SEEN
-
-    def _opens_none(self, now: Now) -> bool:
-        """Return whether the script has procd run no process: it had none, and there is none to ask for."""
-        script = now.read("/etc/init.d/" + self._name) or b""
-        return b"USE_PROCD=1" in script and b"procd_open_instance" not in script
 
     def _fault(self, found: dict[str, int]) -> str:
         for label, pid in found.items():

@@ -72,8 +72,8 @@ def ending(journal: Journal, read: Callable[[str], bytes]) -> list[str]:
 
 
 def _falls(journal: Journal, record: Record, name: str, now: Package) -> list[Fall]:
-    images = [model.parse(journal.image(str(record["id"]), which, name), name) for which in ("before", "after")]
-    return reverse.falling(images[0], images[1], now)
+    before, after = (model.parse(data, name) for data in journal.images(record["id"], name))
+    return reverse.falling(before, after, now)
 
 
 def _settled(until_unix_s: int, ends: dict[str, int], standing: Collection[str]) -> End:

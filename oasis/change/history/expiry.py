@@ -11,6 +11,7 @@ A thread lives only while a change waits for its end, and sleeps until the next 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 from oasis.change.apply.journal import is_ending
@@ -160,11 +161,8 @@ class Expiry:
     def _is_opening(self, record: Record) -> bool:
         images = {}
         for name in record["packages"]:
-            try:
-                before, after = (self._journal.image(str(record["id"]), which, name) for which in ("before", "after"))
-            except UsageError:
-                continue  # then it cannot be undone either
-            images[name] = (before, after)
+            with contextlib.suppress(UsageError):  # then it cannot be undone either
+                images[name] = self._journal.images(record["id"], name)
         return bool(self._planner.openings(images)[0])
 
     def _end(self, record: Record, is_trusted: bool) -> None:
