@@ -229,13 +229,14 @@ class Journal:
 
     def records(self) -> list[Record]:
         """Return all readable records, newest first."""
-        found = []
-        for name in reversed(self._files.names(self._history)):
-            try:
-                found.append(self.read(name))
-            except UsageError:
-                continue  # a record torn by a power cut before its change began
-        return found
+        every = map(self._readable, reversed(self._files.names(self._history)))
+        return [record for record in every if record is not None]
+
+    def _readable(self, change: str) -> Record | None:
+        try:
+            return self.read(change)
+        except UsageError:
+            return None  # torn by a power cut before its change began
 
     def ending(self) -> list[Record]:
         """Return the records of changes that will be undone by themselves, newest first; others are read once."""
