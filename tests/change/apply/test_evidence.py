@@ -5,6 +5,7 @@ import json
 import pytest
 
 from oasis.catalogue import entries
+from oasis.change import harmless
 from oasis.change.apply.evidence import turned_off
 from oasis.change.policy import Policy
 from oasis.errors import ApplyError
@@ -81,19 +82,19 @@ def test_all_words_for_yes_open_alike(value):
         model.parse((UPNPD % ("enabled", one)).replace("upnpd", "openvpn", 1).encode(), "openvpn")
         for one in ("0", value)
     )
-    assert Policy().openings(before, after)
-    assert not Policy().openings(after, before)
+    assert harmless.openings(before, after, Policy().rules)
+    assert not harmless.openings(after, before, Policy().rules)
 
 
 @pytest.mark.parametrize("value", NO)
 def test_all_words_for_no_shut_alike_and_take_a_barrier_away_alike(value):
     shut, open_ = (model.parse((UPNPD % ("enabled", one)).encode(), "upnpd") for one in (value, "1"))
-    assert Policy().openings(shut, open_)
-    assert not Policy().openings(shut, shut)
+    assert harmless.openings(shut, open_, Policy().rules)
+    assert not harmless.openings(shut, shut, Policy().rules)
     barrier = "config bcp38 'bcp38'\n\toption enabled '%s'\n"
     there, gone = (model.parse((barrier % one).encode(), "bcp38") for one in ("yes", value))
-    assert Policy().openings(there, gone)
-    assert not Policy().openings(gone, there)
+    assert harmless.openings(there, gone, Policy().rules)
+    assert not harmless.openings(gone, there, Policy().rules)
 
 
 def test_a_package_without_an_entry_reloads_the_service_of_its_own_name():
