@@ -63,10 +63,8 @@ def mask_bits(mask: int, family: int) -> int:
 
 def is_netmask(text: str) -> bool:
     """Tell whether the text is a dotted IPv4 mask: ones, then zeros."""
-    if not is_ip4(text):
-        return False
-    bits = "".join(format(int(part), "08b") for part in text.split("."))
-    return "01" not in bits
+    value = number4(text)
+    return value is not None and mask_bits(value, 4) >= 0
 
 
 def is_cidr(text: str, family: int) -> bool:

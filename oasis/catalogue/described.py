@@ -55,7 +55,7 @@ def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
     entry = entries.option(package, type_, name)
     if entry is None:
         return None
-    own = _type_name(package, type_)
+    own = entries.type_name(package, type_)
     found = index()
     told: dict[str, Any] = {"path": "%s.%s.%s" % (package, own, name), "takes": _takes(entry)}
     told["title"] = entry.get("title")
@@ -74,7 +74,7 @@ def section_type(package: str, type_: str) -> dict[str, Any] | None:
     entry = entries.section_type(package, type_)
     if entry is None:
         return None
-    own = _type_name(package, type_)
+    own = entries.type_name(package, type_)
     found = index()
     told = {"path": "%s.%s" % (package, own), "title": entry.get("title"),
             "what": found["options"].get("%s.%s" % (package, own), {}).get(""),
@@ -91,20 +91,16 @@ def texts() -> Iterator[tuple[str, str]]:
             for name, entry in whole["options"].items():
                 title = entry.get("title", "") if isinstance(entry, dict) else ""
                 aka = " ".join(entry.get("aka", [])) if isinstance(entry, dict) else ""
-                words = (package, type_, name, _apart(name), title, own.get(name, ""), aka)
+                words = (
+                    package,
+                    type_,
+                    name,
+                    name.replace("_", " ") if "_" in name else "",
+                    title,
+                    own.get(name, ""),
+                    aka,
+                )
                 yield "%s.%s.%s" % (package, type_, name), " ".join([word for word in words if word])
-
-
-def _apart(name: str) -> str:
-    return name.replace("_", " ") if "_" in name else ""
-
-
-def _type_name(package: str, type_: str) -> str:
-    """Return a type as the catalogue has it: wireguard_* for wireguard_home."""
-    known = entries.types(package)
-    if type_ in known:
-        return type_
-    return next((name for name in known if name.endswith("*") and type_.startswith(name[:-1])), type_)
 
 
 def _takes(entry: Entry) -> str:

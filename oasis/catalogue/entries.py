@@ -44,26 +44,25 @@ def types(package: str) -> dict[str, SectionType]:
     for name, found in _cache:
         if name == package:
             return found
-    found = _read(package)
+    found = {}
+    if package in packages():  # also refuses a name with a slash
+        with open(os.path.join(_FOLDER, package + ".json"), "rb") as file:
+            found = jsonl.shipped(file.read())["types"]
     _cache = [(package, found), *_cache][:_KEPT]
     return found
 
 
-def _read(package: str) -> dict[str, SectionType]:
-    if package not in packages():  # also refuses a name with a slash
-        return {}
-    with open(os.path.join(_FOLDER, package + ".json"), "rb") as file:
-        found: dict[str, SectionType] = jsonl.shipped(file.read())["types"]
-    return found
+def type_name(package: str, type_: str) -> str:
+    """Return a type as the catalogue has it: wireguard_* for wireguard_home."""
+    known = types(package)
+    if type_ in known:
+        return type_
+    return next((name for name in known if name.endswith("*") and type_.startswith(name[:-1])), type_)
 
 
 def section_type(package: str, type_: str) -> SectionType | None:
     """Return the entry of a section type, None when there is none."""
-    known = types(package)
-    found = known.get(type_)
-    if found is None:
-        found = next((known[name] for name in known if name.endswith("*") and type_.startswith(name[:-1])), None)
-    return found
+    return types(package).get(type_name(package, type_))
 
 
 def option(package: str, type_: str, name: str) -> Entry | None:

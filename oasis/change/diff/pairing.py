@@ -7,6 +7,8 @@ than half of its options, and only when no other fits as well. What is not sure 
 
 from __future__ import annotations
 
+from collections import Counter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.shapes import Callable, Iterable
@@ -28,7 +30,12 @@ class Pairing:
         self._old, self._new = old.sections, new.sections
         self._join_equal(lambda one: one.name if not one.anonymous else None)
         self._find_unsure()
-        self._join_unnamed()
+        # equal sections without a name; of several equals those that have kept their place first
+        from_start = {**_places(self._old), **_places(self._new)}
+        from_end = {**_places(self._old[::-1]), **_places(self._new[::-1])}
+        for places in (from_start, from_end):
+            self._join_equal(lambda one, at=places: (fingerprint(one), at[id(one)]) if one.anonymous else None)
+        self._join_equal(lambda one: fingerprint(one) if one.anonymous else None)
         self._join_renamed()
         self._join_likely()
 
@@ -61,26 +68,15 @@ class Pairing:
             if name is not None and waiting.get(name):
                 self._join(old, waiting[name].pop(0))
 
-    def _join_unnamed(self) -> None:
-        """Join equal sections without a name; of several equals those that have kept their place first."""
-        from_start = {**_places(self._old), **_places(self._new)}
-        from_end = {**_places(self._old[::-1]), **_places(self._new[::-1])}
-        self._join_equal(lambda one: (fingerprint(one), from_start[id(one)]) if one.anonymous else None)
-        self._join_equal(lambda one: (fingerprint(one), from_end[id(one)]) if one.anonymous else None)
-        self._join_equal(lambda one: fingerprint(one) if one.anonymous else None)
-
     def _find_unsure(self) -> None:
         """Of several equal sections some are gone or edited: nobody can say which."""
-        counts: dict[object, int] = {}
-        for new in self._new:
-            if new.anonymous:
-                counts[fingerprint(new)] = counts.get(fingerprint(new), 0) + 1
+        counts = Counter(fingerprint(new) for new in self._new if new.anonymous)
         groups: dict[object, list[Section]] = {}
         for old in self._old:
             if old.anonymous:
                 groups.setdefault(fingerprint(old), []).append(old)
         for name, equals in groups.items():
-            if 0 < counts.get(name, 0) < len(equals):
+            if 0 < counts[name] < len(equals):
                 self.unsure.update(id(old) for old in equals)
 
     def _join_renamed(self) -> None:
@@ -171,10 +167,7 @@ def _bests(scored: Iterable[tuple[int, int, int]]) -> dict[int, int | None]:
 
 
 def _sole_types(sections: list[Section]) -> set[str]:
-    counts: dict[str, int] = {}
-    for one in sections:
-        counts[one.type] = counts.get(one.type, 0) + 1
-    return {kind for kind, count in counts.items() if count == 1}
+    return {kind for kind, count in Counter(one.type for one in sections).items() if count == 1}
 
 
 def fingerprint(section: Section) -> tuple[object, ...]:

@@ -119,9 +119,9 @@ class Change:
             # those who come from every address of one family are no others with IPv6
             anywhere: list[Box] = [{"src": one["src"]} for one in old if set(one) <= {"src", "family"}]
             left = walk.subtract(now, [*old, *anywhere])
-            for box in left:
-                whose = _whose({key: value for key, value in box.items() if key != "family"})
-                told.append("from %s to %s%s" % (_joined(self._labels(box, "src")), name, whose))
+            for one in left:
+                whose = _whose({key: value for key, value in one.items() if key != "family"})
+                told.append("from %s to %s%s" % (_joined(self._labels(one, "src")), name, whose))
         return list(dict.fromkeys(told))
 
     def _heard(self, name: str, side: int) -> list[Box]:
@@ -477,13 +477,13 @@ def _tunnels(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> l
     ]  # fmt: skip
     made: list[Peer] = []
     for device in sorted({*devices[0], *devices[1]}):
-        sides = []
+        ends = []
         for names, found in zip(devices, nets, strict=True):
             # where its packets arrive: a tunnel of layer 2 is a port of the bridges of the networks it names
             joined = sections.texts(found[names[device]]["options"], "network") if device in names else []
             at = [str(found[name]["device"]) for name in joined if name in found] or [device]
-            sides.append(_side(at if device in names else []))
-        made.append({"label": "the tunnel " + (devices[1].get(device) or devices[0][device]), "sides": sides})
+            ends.append(_side(at if device in names else []))
+        made.append({"label": "the tunnel " + (devices[1].get(device) or devices[0][device]), "sides": ends})
     return made
 
 

@@ -198,7 +198,8 @@ def owner_paths(
     `tcp_table` and `tcp6_table` are the texts of /proc/net/tcp and tcp6 ("" where there is none); `order` is the byte
     order of the router, in whose words the kernel prints addresses.
     """
-    ports, found, seen = set(listen_ports), [], set()
+    ports, seen = set(listen_ports), set()
+    found: list[Path] = []
     for line in tcp_table.split(b"\n")[1:] + tcp6_table.split(b"\n")[1:]:
         words = line.split()
         if len(words) < 4 or words[3] != _ESTABLISHED:
