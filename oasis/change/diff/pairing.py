@@ -33,8 +33,8 @@ class Pairing:
         # equal sections without a name; of several equals those that have kept their place first
         from_start = {**_places(self._old), **_places(self._new)}
         from_end = {**_places(self._old[::-1]), **_places(self._new[::-1])}
-        for places in (from_start, from_end):
-            self._join_equal(lambda one, at=places: (fingerprint(one), at[id(one)]) if one.anonymous else None)
+        self._join_equal(lambda one: (fingerprint(one), from_start[id(one)]) if one.anonymous else None)
+        self._join_equal(lambda one: (fingerprint(one), from_end[id(one)]) if one.anonymous else None)
         self._join_equal(lambda one: fingerprint(one) if one.anonymous else None)
         self._join_renamed()
         self._join_likely()
@@ -71,7 +71,7 @@ class Pairing:
     def _find_unsure(self) -> None:
         """Of several equal sections some are gone or edited: nobody can say which."""
         counts = Counter(fingerprint(new) for new in self._new if new.anonymous)
-        groups: dict[object, list[Section]] = {}
+        groups: dict[tuple[object, ...], list[Section]] = {}
         for old in self._old:
             if old.anonymous:
                 groups.setdefault(fingerprint(old), []).append(old)

@@ -10,6 +10,7 @@ from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal
 
     from oasis.change.reach.shapes import Added, Net, Networks, Rule, Ruleset, Table, Tables, Values, Zone
@@ -64,26 +65,36 @@ class _Compiler:
 
     def run(self) -> Ruleset:
         self._defaults()
-        for section in self._all("ipset"):
-            self._ipset(section)
-        for section in sections.typed(self._package, "zone"):
-            self._zone(section)
-        for section in self._all("rule"):
-            self._rule(section)
-        for section in [] if self._proto else sections.typed(self._package, "forwarding"):
-            self._forwarding(section)
-        for section in self._all("redirect"):
-            self._redirect(section)
+        for _, values in self._read(self._all("ipset"), sections.IPSET):
+            names = values.get("match")
+            if names and "set" not in names and (values["family"] or not {"ip", "net"} & set(names)):
+                self._sets[values["name"]] = values
+        for section, values in self._read(sections.typed(self._package, "zone"), sections.ZONE):
+            self._zone(section, values)
+        for section, values in self._read(self._all("rule"), sections.RULE):
+            self._rule(section, values)
+        if not self._proto:
+            for section, values in self._read(sections.typed(self._package, "forwarding"), sections.FORWARDING):
+                self._forwarding(section, values)
+        for section, values in self._read(self._all("redirect"), sections.REDIRECT):
+            self._redirect(section, values)
         for section in self._all("nat"):
             self._check_port(section, "snat_port")
-        for section in sections.typed(self._package, "include"):
-            self._include(section)
+        for section, values in self._read(sections.typed(self._package, "include"), sections.INCLUDE):
+            self._include(section, values)
         if self._reader.broken:
             self._doubt("%r is in no address: the new firewall would not load" % self._reader.broken)
         return self._made
 
     def _all(self, kind: str) -> list[Table]:
         return [one for one in self._added if one[".type"] == kind] + sections.typed(self._package, kind)
+
+    def _read(self, found: list[Table], spec: str) -> Iterator[tuple[Table, Values]]:
+        """Yield the sections that fw4 takes and that are enabled, each read when those before it are in place."""
+        for section in found:
+            values = self._reader.parse(section, spec)
+            if values and values["enabled"]:
+                yield section, values
 
     def _label(self, section: Table) -> str:
         if section[".name"] not in self._package:
@@ -110,17 +121,7 @@ class _Compiler:
             unit != "second" or rate < _SYN_RATE or (values["synflood_burst"] or _SYN_BURST) < _SYN_BURST
         )
 
-    def _ipset(self, section: Table) -> None:
-        values = self._reader.parse(section, sections.IPSET)
-        if not values or not values["enabled"] or not values.get("match") or "set" in values["match"]:
-            return
-        if values["family"] or not {"ip", "net"} & set(values["match"]):
-            self._sets[values["name"]] = values
-
-    def _zone(self, section: Table) -> None:
-        values = self._reader.parse(section, sections.ZONE)
-        if not values or not values["enabled"]:
-            return
+    def _zone(self, section: Table, values: Values) -> None:
         subnets = values.get("subnet", [])
         family = infer_family(values.get("family"), [family_of(subnets)])
         if family == -1:
@@ -197,26 +198,19 @@ class _Compiler:
         is_by_port = "ipset" in values and "port" in self._sets[values["ipset"]["name"]]["match"]
         return [self._proto if one == "any" and is_by_port else one for one in found]
 
-    def _rule(self, section: Table) -> None:
-        values = self._reader.parse(section, sections.RULE)
-        if not values or not values["enabled"] or not _is_whole(values) or self._set_family(values) < 0:
+    def _rule(self, section: Table, values: Values) -> None:
+        if not _is_whole(values) or self._set_family(values) < 0:
             return
         target, zone = values.get("target"), values.get("src")
         if target in ("dnat", "snat", "masquerade"):
-            self._doubt(
-                "%s: %s is no target of a rule, the new firewall would not load" % (self._label(section), target)
-            )
-        is_untracked = target == "notrack"
-        if (
-            not zone
-            and target in ("reject", "drop")
-            and any(one["any"] or "icmp" in one["name"] for one in values["proto"])
-        ):
+            what = (self._label(section), target)
+            self._doubt("%s: %s is no target of a rule, the new firewall would not load" % what)
+        is_untracked, is_through = target == "notrack", "dest" in values
+        is_of_icmp = any(one["any"] or "icmp" in one["name"] for one in values["proto"])
+        if not zone and target in ("reject", "drop") and is_of_icmp:
             self._made["is_mute"] = True
-        is_through = "dest" in values
-        if not zone or not (
-            is_untracked or (target in ("accept", "reject", "drop") and not (is_through and self._proto))
-        ):
+        is_verdict = target in ("accept", "reject", "drop") and not (is_through and self._proto)
+        if not zone or not (is_untracked or is_verdict):
             return
         rule = self._common(section, values, values.get("src_ip", []), values.get("dest_ip", []))
         families = [self._set_family(values), family_of(rule["sources"]), family_of(rule["targets"])]
@@ -236,10 +230,7 @@ class _Compiler:
                 made["family"] = 6 if proto == "ipv6-icmp" else rule["family"]
             self._made["rules"].setdefault(chain, []).append(made)
 
-    def _forwarding(self, section: Table) -> None:
-        values = self._reader.parse(section, sections.FORWARDING)
-        if not values or not values["enabled"]:
-            return
+    def _forwarding(self, section: Table, values: Values) -> None:
         zone, dest = values["src"], values["dest"]
         family = infer_family(values.get("family"), [end["family"] or 0 for end in (zone, dest) if end != "*"])
         if family == -1:
@@ -248,9 +239,8 @@ class _Compiler:
         chain = "forward" if zone == "*" else "forward_" + zone["name"]
         self._made["rules"].setdefault(chain, []).append({**rule, "proto": "any", "types": []})
 
-    def _redirect(self, section: Table) -> None:
-        values = self._reader.parse(section, sections.REDIRECT)
-        if not values or not values["enabled"] or self._set_family(values) < 0:
+    def _redirect(self, section: Table, values: Values) -> None:
+        if self._set_family(values) < 0:
             return
         self._check_port(section, "src_dport" if values["target"] == "snat" else "dest_port")
         if values["target"] == "snat":
@@ -310,10 +300,7 @@ class _Compiler:
                     return zone
         return None
 
-    def _include(self, section: Table) -> None:
-        values = self._reader.parse(section, sections.INCLUDE)
-        if not values or not values["enabled"]:
-            return
+    def _include(self, section: Table, values: Values) -> None:
         is_script = values["type"] == "script"
         if is_script and not values.get("fw4_compatible", values["path"] != "/etc/firewall.user"):
             return
