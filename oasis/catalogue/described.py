@@ -57,16 +57,16 @@ def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
         return None
     own = entries.type_name(package, type_)
     found = index()
-    told: dict[str, Any] = {"path": "%s.%s.%s" % (package, own, name), "takes": _takes(entry)}
-    told["title"] = entry.get("title")
-    told["what"] = found["options"].get("%s.%s" % (package, own), {}).get(name)
-    told["values"] = entry.get("values")
-    told["list"] = bool(entry.get("list")) or None
-    told["names"] = entry.get("ref")
-    told["when"] = _when_read(package, type_, name)
-    told["note"] = _MARKS.get(entry.get("mark", "").partition(":")[0])
-    told["source"] = source(found)
-    return {key: value for key, value in told.items() if value}
+    answer: dict[str, Any] = {"path": "%s.%s.%s" % (package, own, name), "takes": _takes(entry)}
+    answer["title"] = entry.get("title")
+    answer["what"] = found["options"].get("%s.%s" % (package, own), {}).get(name)
+    answer["values"] = entry.get("values")
+    answer["list"] = bool(entry.get("list")) or None
+    answer["names"] = entry.get("ref")
+    answer["when"] = _when_read(package, type_, name)
+    answer["note"] = _MARKS.get(entry.get("mark", "").partition(":")[0])
+    answer["source"] = source(found)
+    return {key: value for key, value in answer.items() if value}
 
 
 def section_type(package: str, type_: str) -> dict[str, Any] | None:
@@ -76,10 +76,10 @@ def section_type(package: str, type_: str) -> dict[str, Any] | None:
         return None
     own = entries.type_name(package, type_)
     found = index()
-    told = {"path": "%s.%s" % (package, own), "title": entry.get("title"),
+    answer = {"path": "%s.%s" % (package, own), "title": entry.get("title"),
             "what": found["options"].get("%s.%s" % (package, own), {}).get(""),
             "options": list(entry["options"]), "source": source(found)}  # fmt: skip
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in answer.items() if value}
 
 
 def texts() -> Iterator[tuple[str, str]]:

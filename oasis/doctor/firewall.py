@@ -122,8 +122,8 @@ def forwards(scene: Scene) -> Found:
         for protocol in _protocols(redirect):
             key = (str(redirect.get("src")), protocol, str(redirect.get("src_dport", "")))
             if key in first and key[2]:
-                told = {**values, "other": first[key], "port": key[2]}
-                yield seen("forward-twice", path, told, ["%s and %s: %s port %s" % (first[key], path, *key[1:])])
+                more = {**values, "other": first[key], "port": key[2]}
+                yield seen("forward-twice", path, more, ["%s and %s: %s port %s" % (first[key], path, *key[1:])])
             first.setdefault(key, path)
 
 
@@ -144,9 +144,9 @@ def _dropped(redirect: Section, path: str, names: set[str], values: dict[str, ob
     address, family = str(redirect.get("dest_ip") or ""), str(redirect.get("family") or "any").lower()
     found = address_text.number(address.partition("/")[0]) if address else None
     if found and family in ("ipv4", "ipv6") and family != "ipv%d" % found[0]:
-        told = {**values, "family": family, "address": address}
+        more = {**values, "family": family, "address": address}
         evidence = ["%s: family %s, dest_ip %s" % (path, family, address)]
-        yield seen("forward-family", path, told, evidence, ["uci delete %s.family" % path])
+        yield seen("forward-family", path, more, evidence, ["uci delete %s.family" % path])
 
 
 def _nowhere(scene: Scene, redirect: Section, path: str, values: dict[str, object]) -> Found:
@@ -155,18 +155,18 @@ def _nowhere(scene: Scene, redirect: Section, path: str, values: dict[str, objec
     nets = [net for entry in scene.inside() for net in networks(entry)]
     if number is None or not nets:
         return
-    told = {**values, "address": address}
+    more = {**values, "address": address}
     own = [address_of(entry) for entry in scene.inside()]
     if not any(number in net for net in (*nets, *_behind(scene))):
         networks_of = ", ".join(str(net) for net in nets)
-        yield seen("forward-outside", path, told, ["%s.dest_ip: %s" % (path, address), "networks: " + networks_of])
+        yield seen("forward-outside", path, more, ["%s.dest_ip: %s" % (path, address), "networks: " + networks_of])
     elif address not in own and not any(str(host.get("ip")) == address for host in scene.sections("dhcp", "host")):
         held = next((lease for lease in scene.leases() if lease["ip"] == address), None)
         if held and int(held["expires_unix_s"]):
             evidence = ["%s has %s by a lease that ends" % (held["mac"], address)]
             commands = ["uci add dhcp host", "uci set dhcp.@host[-1].mac='%s'" % held["mac"],
                         "uci set dhcp.@host[-1].ip='%s'" % address]  # fmt: skip
-            yield seen("forward-not-fixed", path, told, evidence, commands)
+            yield seen("forward-not-fixed", path, more, evidence, commands)
 
 
 def _behind(scene: Scene) -> list[Net]:

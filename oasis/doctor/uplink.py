@@ -278,9 +278,9 @@ def mtu(scene: Scene) -> Found:
             yield seen("mtu-pppoe", name, values, evidence, ["uci delete network.%s.mtu" % name] if is_set else [])
         if zone and is_narrow and not sight.is_on(zone, "mtu_fix", False):
             path = sight.path_of("firewall", zone)
-            told = {"zone": zone.get("name"), "interface": name}
+            more = {"zone": zone.get("name"), "interface": name}
             clamp = ["uci set %s.mtu_fix='1'" % path]
-            yield seen("no-mtu-fix", name, told, ["%s: mtu_fix is off" % path, *evidence], clamp)
+            yield seen("no-mtu-fix", name, more, ["%s: mtu_fix is off" % path, *evidence], clamp)
 
 
 def fragments(scene: Scene) -> Found:

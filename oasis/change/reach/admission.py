@@ -78,9 +78,9 @@ class Change:
         """Return what `openings` returns."""
         admitted = [self._admitted(side) for side in (0, 1)]
         new = self._new(admitted)
-        told = self._told(new) + self._told_services(admitted, new)
+        lines = self._told(new) + self._told_services(admitted, new)
         doubts = [rules["doubt"] if rules else "" for rules in self._rules]
-        found = [_OPENS + "; ".join(_shortened(told))] if told else []
+        found = [_OPENS + "; ".join(_shortened(lines))] if lines else []
         if doubts[1] and doubts[1] != doubts[0]:
             found.append("the new firewall may not load, and then keeps nobody out after a restart: " + doubts[1])
         return found
@@ -109,7 +109,7 @@ class Change:
 
     def _told_services(self, admitted: list[list[Box]], new: list[Box]) -> list[str]:
         """Return who reaches a service by which the router is managed, as far as no new packet tells it already."""
-        told = []
+        lines = []
         for name in _SERVICES:
             before = [box for one in self._heard(name, 0) if (box := _person(one, admitted[0]))]
             old = [box for group in before for box in group]
@@ -121,8 +121,8 @@ class Change:
             left = walk.subtract(now, [*old, *anywhere])
             for one in left:
                 whose = _whose({key: value for key, value in one.items() if key != "family"})
-                told.append("from %s to %s%s" % (_joined(self._labels(one, "src")), name, whose))
-        return list(dict.fromkeys(told))
+                lines.append("from %s to %s%s" % (_joined(self._labels(one, "src")), name, whose))
+        return list(dict.fromkeys(lines))
 
     def _heard(self, name: str, side: int) -> list[Box]:
         """Return the packets that a service hears."""
@@ -238,9 +238,9 @@ def _person(heard: Box, admitted: list[Box]) -> list[Box]:
     return [{key: value for key, value in one.items() if key not in _PLACE} for one in found]
 
 
-def _shortened(told: list[str]) -> list[str]:
-    more = len(told) - _MOST_TOLD
-    return told if more <= 0 else [*told[:_MOST_TOLD], "and %d more" % more]
+def _shortened(lines: list[str]) -> list[str]:
+    more = len(lines) - _MOST_TOLD
+    return lines if more <= 0 else [*lines[:_MOST_TOLD], "and %d more" % more]
 
 
 def _joined(words: list[str]) -> str:

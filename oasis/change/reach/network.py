@@ -99,15 +99,15 @@ def _device(section: Table, old: Table, running: Interface) -> str | None:
     device = sections.text(section, "device")
     if " " in device and proto in _ON_DEVICE:
         return device  # netifd takes it for one name, which no device has
-    told = device or sections.text(section, "ifname")
+    below = device or sections.text(section, "ifname")
     if sections.text(section, "type") == "bridge":
         return "br-" + name
     if proto in _OWN_DEVICE:
         return name
     if proto in PPP:
         return "%s-%s" % (proto, name)
-    if proto in _ON_DEVICE and told:
-        return told.split()[0]
+    if proto in _ON_DEVICE and below:
+        return below.split()[0]
     same = ("proto", "device", "ifname", "type")
     if old and running.get("device") and all(section.get(key) == old.get(key) for key in same):
         return str(running["device"])
@@ -178,8 +178,8 @@ def _add_running(
 ) -> None:
     """Add what the router got from elsewhere, and the addresses of our own prefix when that alone changes."""
     configured = static_addresses(old)[0] if old and sections.text(old, "proto") == "static" else []
-    told: list[Subnet] = list(running.get("addresses", []))
-    got = [one for one in told if one not in configured and one not in network["addresses"]]
+    seen: list[Subnet] = list(running.get("addresses", []))
+    got = [one for one in seen if one not in configured and one not in network["addresses"]]
     prefix, old_prefix = _own_prefix(package), _own_prefix(old_package)
     is_assigned = "ip6assign" in section
     is_same4 = bool(old) and all(section.get(key) == old.get(key) for key in _FOUR)

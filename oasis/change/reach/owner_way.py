@@ -1,7 +1,7 @@
 """Ask the running router whether its owner still reaches it after a plan: gathers what reach/ needs, and judges.
 
-Callable: `OwnerWay(root, files, call)(images, came)` with `call(object, method)` of the bus and the connections by
-which the owner of the run is here (proof_of_life.py); gives reach.verdict's answer. The way that is tried is that of
+Callable: `OwnerWay(root, files, call)(images, connections)` with `call(object, method)` of the bus and the connections
+by which the owner of the run is here (proof_of_life.py); gives reach.verdict's answer. The way that is tried is that of
 the owner's own connection while it stands; where nothing tells it, all that lead from elsewhere to pages or SSH.
 Reads files and the bus, writes nothing. Each function turns one text or reply into the value of one key of the facts.
 Source: Linux, Documentation/networking/proc_net_tcp.rst.
@@ -43,7 +43,7 @@ class OwnerWay:
         self._files = files
         self._call = call
 
-    def __call__(self, images: Images, came: Sequence[Connection] = ()) -> Answer | None:
+    def __call__(self, images: Images, connections: Sequence[Connection] = ()) -> Answer | None:
         """Return verdict's answer, "dangers" and "read", {package: sha256} of the sources; None: it touches no way."""
         if not any(name in PACKAGES for name in images):
             return None
@@ -52,7 +52,7 @@ class OwnerWay:
         after = {**files, **{name: pair[1] for name, pair in images.items() if name in PACKAGES}}
         tables = [self._files.read(self._root.path("/proc/net/" + name)) or b"" for name in ("tcp", "tcp6")]
         ways = owner_paths(tables[0], tables[1], management_ports(files))
-        own = among(ways, came)
+        own = among(ways, connections)
         found: Facts = self._facts(files, own) if own else {}
         found["keys"] = self._read(listeners.KEYS_FILE)
         answer = verdict(files, after, own, found)
@@ -113,10 +113,13 @@ def interfaces(dump: Reply) -> dict[str, Interface]:
     """Return "interfaces" of the reply to `network.interface dump`."""
     found: dict[str, Interface] = {}
     for entry in dump.get("interface", []):
-        told = [(4, one) for one in entry.get("ipv4-address", [])] + [(6, one) for one in entry.get("ipv6-address", [])]
-        told += [(6, one["local-address"]) for one in entry.get("ipv6-prefix-assignment", []) if "local-address" in one]
+        given = [(4, one) for one in entry.get("ipv4-address", [])] + [
+            (6, one) for one in entry.get("ipv6-address", [])
+        ]
+        prefixes = entry.get("ipv6-prefix-assignment", [])
+        given += [(6, one["local-address"]) for one in prefixes if "local-address" in one]
         held = []
-        for family, one in told:
+        for family, one in given:
             number = address_text.number(str(one["address"]))
             if number:
                 held.append((family, number[1], int(one["mask"])))
@@ -160,8 +163,8 @@ def leases(text: bytes) -> list[str]:
 
 def access_points(status: Reply) -> dict[str, str]:
     """Return "wifi" of the reply to `network.wireless status`."""
-    told = [one for radio in status.values() if isinstance(radio, dict) for one in radio.get("interfaces", [])]
-    return {str(one["ifname"]): str(one["section"]) for one in told if one.get("ifname") and one.get("section")}
+    entries = [one for radio in status.values() if isinstance(radio, dict) for one in radio.get("interfaces", [])]
+    return {str(one["ifname"]): str(one["section"]) for one in entries if one.get("ifname") and one.get("section")}
 
 
 def certificates(uhttpd: bytes) -> list[tuple[str, str]]:
@@ -216,12 +219,12 @@ def owner_paths(
     return found
 
 
-def among(ways: list[Path], came: Iterable[Connection]) -> list[Path]:
+def among(ways: list[Path], connections: Iterable[Connection]) -> list[Path]:
     """Return the ways by which somebody came, as far as they stand; all of them when none of theirs does.
 
     A browser opens connections as it likes, so peer, address and port tell its way, and not the peer's port.
     """
-    own = [(_text(one[2]), _text(one[0]), one[1]) for one in came]
+    own = [(_text(one[2]), _text(one[0]), one[1]) for one in connections]
     return [way for way in ways if (way["source"], way["address"], way["port"]) in own] or ways
 
 

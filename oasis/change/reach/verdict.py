@@ -231,9 +231,9 @@ class _Check:
 
 def _device(path: Path, facts: Facts, nets: Networks) -> str:
     """Return the device by which the router reaches the peer now, "" when it is not known."""
-    told = path.get("device") or facts.get("devices", {}).get(path["source"])
-    if told:
-        return str(told)
+    device = path.get("device") or facts.get("devices", {}).get(path["source"])
+    if device:
+        return str(device)
     family, source = int(path["family"]), value_of(path["source"])
     near = [
         (one[2], net["device"])
@@ -344,7 +344,7 @@ def _answers(one: Network, nets: Networks, heard: list[Listener], rules: Ruleset
         for port in {one["port"] for one in heard}:
             state, at = "yes", (port, address)
             if rules is not None:
-                end = packet_path.judge(rules, {**packet, "port": port}, lambda told: network.owns(nets, *told), set())
+                end = packet_path.judge(rules, {**packet, "port": port}, lambda at: network.owns(nets, *at), set())
                 state, at = end["state"], (end["port"], end["address"])
             is_met = any(
                 other["port"] == at[0] and listeners.hears(other, family, at[1], one["device"]) for other in heard

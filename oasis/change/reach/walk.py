@@ -280,9 +280,11 @@ def _times(words: dict[str, str]) -> Intervals:
     """Return the seconds of a week; hours that end before they begin go on after midnight, as in nft."""
     start, stop = _second(words.get("start_time", "0:0")), _second(words.get("stop_time", "23:59:59"))
     hours = ((start, stop),) if start <= stop else ((0, stop), (start, _DAY_S - 1))
-    told = words.get("weekdays", "")
-    named = {word.lower()[:3] for word in told.replace("!", " ").split()}
-    days = [number for number, day in enumerate(_DAYS) if not named or (day in named) != told.strip().startswith("!")]
+    weekdays = words.get("weekdays", "")
+    named = {word.lower()[:3] for word in weekdays.replace("!", " ").split()}
+    days = [
+        number for number, day in enumerate(_DAYS) if not named or (day in named) != weekdays.strip().startswith("!")
+    ]
     return union(tuple((day * _DAY_S + low, day * _DAY_S + high) for day in days for low, high in hours))
 
 

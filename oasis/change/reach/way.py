@@ -419,22 +419,22 @@ def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
     ports = [word for one in sections.typed(new, "device") for word in _doubted_ports(one)]
     for before, after in changed(old, new, ("device",)):
         name, kind = sections.text(after, "name"), sections.text(after, "type")
-        told = "device %s: " % name
+        where = "device %s: " % name
         if kind in _VLAN_TYPES and (name in ports or "." in name) and before.get("type") != kind:
             wanted = "%s.%s" % (sections.text(after, "ifname"), sections.text(after, "vid"))
             if name != wanted or name in ports:
-                return told + "the name may be another device's"
+                return where + "the name may be another device's"
         if kind == "bridge" and any(ports.count(port) > 1 for port in _doubted_ports(after)):
-            return told + "one of its ports is in another bridge"
+            return where + "one of its ports is in another bridge"
         vlans = [one for one in sections.typed(new, "bridge-vlan") if one.get("device") == after.get("name")]
         is_odd = bool(vlans) != sections.flag(after, "vlan_filtering", False)
         if after.get("vlan_filtering") != before.get("vlan_filtering") and is_odd:
-            return told + "what vlan_filtering does to its ports is not known"
+            return where + "what vlan_filtering does to its ports is not known"
         if family == 6 and any(before.get(option) != after.get(option) for option in _MULTICAST):
-            return told + "IPv6 neighbours may not find each other"
+            return where + "IPv6 neighbours may not find each other"
         odd = _odd(before, after, mac)
         if odd:
-            return told + odd
+            return where + odd
     return ""
 
 
