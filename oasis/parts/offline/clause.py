@@ -52,13 +52,7 @@ SENTENCE_TOKENS = 80
 # Japanese, Chinese, Korean, half-width Japanese. Not a regular expression's class: compiling one of that size takes
 # longer than understanding a sentence.
 # The wave dash is one too: it stands between two numbers.
-_SCRIPTS = (
-    ("\u301c", "\u301c"),
-    ("\u3040", "\u30ff"),
-    ("\u3400", "\u9fff"),
-    ("\uac00", "\ud7af"),
-    ("\uff66", "\uff9f"),
-)
+_CJK = (("\u301c", "\u301c"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uff66", "\uff9f"))
 _QUOTES = ("“”", "„“", "„”", "«»", "‘’", '""', "``", "「」", "『』", "''")
 # What stands for a secret (redaction/placeholders.py) is a value with its marks; without them it is a text of its own.
 SECRET = re.compile("«secret:[0-9a-f]+»")
@@ -107,7 +101,7 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
 
 
 def _is_wide(char: str) -> bool:
-    return char >= _SCRIPTS[0][0] and any(first <= char <= last for first, last in _SCRIPTS)
+    return char >= _CJK[0][0] and any(first <= char <= last for first, last in _CJK)
 
 
 def narrow(text: str) -> str:
@@ -122,7 +116,7 @@ def narrow(text: str) -> str:
 
 def spaced(text: str) -> str:
     """Return a text with blanks around each wide character."""
-    if max(text, default="") < _SCRIPTS[0][0]:
+    if max(text, default="") < _CJK[0][0]:
         return text
     return "".join(f" {char} " if _is_wide(char) else char for char in text)
 
@@ -584,9 +578,8 @@ class Clause:
 
     def text(self, first: int, last: int) -> str:
         """Return the characters from one segment to another as they were typed."""
-        return self.sentence[
-            self.tokens[self.segments[first].start].start : self.tokens[self.segments[last].end - 1].end
-        ]
+        tokens = self.tokens[self.segments[first].start : self.segments[last].end]
+        return self.sentence[tokens[0].start : tokens[-1].end]
 
     def tail(self, at: int) -> str:
         return self.tokens[self.segments[at].end - 1].tail
@@ -601,9 +594,7 @@ class Clause:
 
     def with_value(self, *kinds: str, but: Collection[int] = ()) -> list[int]:
         """Return the segments that have a value of any of these types."""
-        return [
-            at for at, one in enumerate(self.segments) if at not in but and any(kind in one.values for kind in kinds)
-        ]
+        return [at for at, one in enumerate(self.segments) if at not in but and not one.values.keys().isdisjoint(kinds)]
 
     def is_filler(self, at: int) -> bool:
         """Tell whether a segment means nothing of its own."""
@@ -660,9 +651,8 @@ class Names:
                 return word
         if is_known or len(bare) < 4 or not bare.isalpha():
             return ""
-        return min(
-            (part for part in self._every if len(part) >= 4 and part.isalpha() and is_near(bare, part)), default=""
-        )
+        near = [part for part in self._every if len(part) >= 4 and part.isalpha() and is_near(bare, part)]
+        return min(near, default="")
 
     def is_name(self, words: list[str]) -> bool:
         """Tell whether all words are parts of one device's name, each once."""

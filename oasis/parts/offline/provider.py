@@ -29,22 +29,10 @@ from oasis.parts.offline.understanding import SURE, UNSURE, Evidence, Guess, Und
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-    from oasis.parts.offline.shapes import (
-        Caution,
-        Device,
-        Event,
-        EvidenceData,
-        Facts,
-        IntentsData,
-        IntentTexts,
-        Json,
-        Language,
-        Message,
-        Sequence,
-        SlotRule,
-    )
+    from oasis.parts.offline.shapes import Device, Event, EvidenceData, Facts, IntentsData, Json, Language, Message
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "intents")
 _WIDE = ("ja", "zh")  # languages written without blanks
@@ -88,7 +76,7 @@ class Provider:
             services = {service: [service] for service in self._services}
             for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
                 services.setdefault(service, []).append(spoken)
-            marks = self.cautions[name]
+            marks = load("cautions")[name]
             lexicon = Lexicon(caution.merged(grammar.language, marks), grammar.fold, services)
             self._evidence = self._evidence or load("evidence")
             learned = Evidence(self._evidence, load("evidence_" + name))
@@ -101,11 +89,6 @@ class Provider:
             data = load("moments")
             self._moments[name] = Moments(data[name], data["parts"], name in _WIDE)
         return self._moments[name]
-
-    @functools.cached_property
-    def cautions(self) -> dict[str, Caution]:
-        cautions: dict[str, Caution] = load("cautions")
-        return cautions
 
     @functools.cached_property
     def frames(self) -> Frames:
@@ -250,7 +233,7 @@ class Session:
             if reader.is_said(said, "yes"):
                 return self._fulfil(before.parts)
             if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
-                return Answer(self._texts_of("cancel")["text"], is_sure=True)
+                return Answer(self.language["intents"]["cancel"]["text"], is_sure=True)
         return self._timely(said, self._understood(said, before))
 
     def _timely(self, said: str, answer: Answer) -> Answer:
@@ -338,7 +321,7 @@ class Session:
             return self._asked(guess.parts)
         concepts = self.by_concepts(self._kept)
         if caution.is_later(concepts.clause(said)):
-            return Answer(self._known.cautions[self._kept]["timed"])
+            return Answer(self._known.words(self._kept).marks["timed"])
         is_asked = concepts.says(said, {"howto", "ask"}) and not concepts.says(said, _NO_TOPIC)
         return Answer(self._explained(reading.topic or (concepts.topic(said) if is_asked else "")))
 
@@ -385,10 +368,10 @@ class Session:
         wished = []
         for part in parts:
             try:
-                fields = Fulfilment(self._new_world(), self._texts_of, self._intents).checked(part)[1]
+                fields = Fulfilment(self._new_world(), self._intents).checked(part)[1]
             except Problem:
                 return ""
-            texts = self._texts_of(self._intents[part.intent].get("as", part.intent))
+            texts = self.language["intents"].get(self._intents[part.intent].get("as", part.intent), {})
             wished.append(sentence(texts.get("summary") or texts.get("says") or part.intent, fields))
         return "; ".join(wished)
 
@@ -402,7 +385,7 @@ class Session:
     def _completed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer after a question for a slot was answered, None when this is no answer to it."""
         intent, slot = before.missing
-        rules: dict[str, SlotRule] = self._intents[intent].get("slots", {})
+        rules = self._intents[intent].get("slots", {})
         reader = self.use(self._kept)
         other = rules[slot].get("unless", "")
         raw = reader.answer(said, rules[other]["type"]) if other else None
@@ -422,18 +405,15 @@ class Session:
         return self._fulfil(parts)
 
     def _explained(self, topic: str) -> str:
-        texts = self._texts_of(topic)
+        texts = self.language["intents"].get(topic, {})
         general = self.language["texts"]["example" if "example" in texts else "unknown"]
         template = texts.get("explain") or texts.get("text") or general
         return sentence(template, {"example": texts.get("example", "")})
 
-    def _texts_of(self, intent: str) -> IntentTexts:
-        return self.language["intents"].get(intent, {})
-
     def _fulfil(self, parts: list[Part], is_sure: bool = True) -> Answer:
         """Return the calls for all parts, or the question or refusal of the first that cannot be done."""
         world = self._new_world()
-        fulfilment = Fulfilment(world, self._texts_of, self._intents)
+        fulfilment = Fulfilment(world, self._intents)
         for part in parts:
             try:
                 fulfilment.add(part)
@@ -445,7 +425,7 @@ class Session:
         return Answer(text, parts, calls=fulfilment.calls, is_sure=is_sure)
 
     def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part], is_sure: bool) -> Answer:
-        texts = self._texts_of(slot[0])
+        texts = self.language["intents"].get(slot[0], {})
         template = texts.get("ask", {}).get(slot[1]) if problem.text == "missing" else None
         template = template or self.language["asks"].get(problem.kind) or self.language["texts"][problem.text]
         choices = "\n".join(f"{at}. {one}" for at, one in enumerate(problem.choices, 1))

@@ -446,7 +446,10 @@ class Reader:
                     cuts.append((at, start))
             elif tokens[at - 1].tail and not is_joiner[at] and "?" not in tokens[at - 1].tail:
                 cuts.append((at, at))
-        if not cuts or len(cuts) > CUTS or (whole and not self._has_free_slot(whole[0])):
+        kinds = kinds_of(self._intents[whole[0].intent]) if whole else {}
+        unquoted = [name for part in whole for name, (_, quoted) in part.slots.items() if not quoted]
+        has_free = any(slot_types.WIDTHS.get(kinds.get(name, ""), 1) > 1 for name in unquoted)
+        if not cuts or len(cuts) > CUTS or (whole and not has_free):
             return whole
         best = self._several(sentence, tokens, cuts)
         return whole if whole and (not best or whole[0].score >= sum(part.score for part in best)) else best
@@ -470,12 +473,6 @@ class Reader:
         """Return the request that some tokens are, [] for one that only says something."""
         found = self._one(sentence, tokens, may_change=True)
         return [part for part in found if self._intents[part.intent].keys() & {"commands", "tool", "as"}]
-
-    def _has_free_slot(self, part: Part) -> bool:
-        kinds = kinds_of(self._intents[part.intent])
-        return any(
-            slot_types.WIDTHS.get(kinds.get(name, ""), 1) > 1 and not quoted for name, (_, quoted) in part.slots.items()
-        )
 
     def _one(self, sentence: str, tokens: list[Token], may_change: bool) -> list[Part]:
         """Return the request that all tokens are, without courtesy and particles or with them; [] when none."""

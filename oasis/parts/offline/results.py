@@ -427,15 +427,14 @@ def results(messages: list[Message]) -> list[ToolResult]:
                 calls[block["id"]] = block
             elif block.get("type") == "tool_result":
                 call = calls.get(block["tool_use_id"], {})
-                found.append(
-                    {
-                        "id": call.get("id", ""),
-                        "name": block.get("name") or call.get("name", ""),
-                        "text": "".join(one.get("text", "") for one in block.get("content", [])),
-                        "input": call.get("input", {}),
-                        "is_error": block.get("is_error") is True,
-                    }
-                )
+                result: ToolResult = {
+                    "id": call.get("id", ""),
+                    "name": block.get("name") or call.get("name", ""),
+                    "text": "".join(one.get("text", "") for one in block.get("content", [])),
+                    "input": call.get("input", {}),
+                    "is_error": block.get("is_error") is True,
+                }
+                found.append(result)
     return found
 
 

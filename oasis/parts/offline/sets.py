@@ -18,25 +18,11 @@ from oasis.parts.offline.slots import Problem, World, host_label, is_host4
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Literal, TypeVar
 
     from oasis.parts.offline.reading import Part
-    from oasis.parts.offline.shapes import (
-        AccessPoint,
-        Callable,
-        Fields,
-        Intent,
-        IntentTexts,
-        Item,
-        Json,
-        Named,
-        Option,
-        Rows,
-        Section,
-        Sequence,
-        Slots,
-        Value,
-    )
+    from oasis.parts.offline.shapes import AccessPoint, Fields, Intent, Item, Json, Named, Rows, Section, Slots, Value
 
     Row = TypeVar("Row")
 
@@ -46,9 +32,8 @@ _PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?\d+\
 class Fulfilment:
     """Turn parts into tool calls; `slot` names the value that is being checked."""
 
-    def __init__(self, world: World, texts_of: Callable[[str], IntentTexts], intents: dict[str, Intent]) -> None:
+    def __init__(self, world: World, intents: dict[str, Intent]) -> None:
         self._world = world
-        self._texts_of = texts_of
         self._intents = intents
         self._commands: list[str] = []
         self._summaries: list[str] = []
@@ -62,7 +47,7 @@ class Fulfilment:
         sets = Sets(self._world, slots)
         self.slot = (part.intent, "")
         name = self._intents[part.intent].get("as", part.intent)
-        intent, texts = self._intents[name], self._texts_of(name)
+        intent, texts = self._intents[name], self._world.language["intents"].get(name, {})
         if "commands" in intent:
             # All changes of one message are one plan: approved, applied and undone together.
             found = self._filled(intent["commands"], fields, sets)
@@ -142,9 +127,9 @@ _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _OPEN = ("", "none", "wep", "wep-open", "wep-shared", "wep+open", "wep+shared")
 # Channels of the bands that any country allows; which of them this country does, the driver knows.
 _CHANNELS = {
-    "2g": tuple(range(1, 15)),
+    "2g": range(1, 15),
     "5g": (*range(36, 65, 4), *range(100, 145, 4), *range(149, 178, 4)),
-    "6g": tuple(range(1, 234, 4)),
+    "6g": range(1, 234, 4),
 }
 _WIDEST = {"2g": 40, "5g": 160, "6g": 160}
 _ENCRYPTION = {"wpa2": "psk2", "wpa3": "sae", "mixed": "sae-mixed", "none": "none"}
@@ -157,7 +142,7 @@ _SECTIONS = (
 _THIRD_BYTES = (3, 4, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 123, 150, 200)  # 192.168.x: away from what modems use
 
 
-def _words(option: Option | None) -> list[str]:
+def _words(option: object) -> list[str]:
     """Return a UCI option as a list, however it was written."""
     if isinstance(option, list):
         return [str(item) for item in option]
@@ -219,11 +204,6 @@ def _own_rules(device: Named, rules: list[Section], prefix: str) -> list[Fields]
     if rules and not own:
         raise Problem("blocked_by_other", device=device, rule=rules[0].get("name") or rules[0][".name"])
     return own
-
-
-def _touch(left: str, right: str) -> bool:
-    first, second = ([int(end) for end in re.split("[-:]", text) if end.isdigit()] for text in (left, right))
-    return bool(first and second) and first[0] <= second[-1] and second[0] <= first[-1]
 
 
 def _band_of(radio: Section) -> str:
@@ -360,15 +340,9 @@ class Sets:
             if interface not in ("lan", "loopback") and _overlaps(text, prefix, other, other_prefix):
                 raise Problem("overlap", address=text, interface=interface, other=f"{other}/{other_prefix}")
         is_cidr = "/" in old[0]
-        return [
-            {
-                "old": old[0],
-                "is_list": isinstance(section.get("ipaddr"), list),
-                "ipaddr": f"{text}/{prefix}" if is_cidr else text,
-                "netmask": text_of(4, 0xFFFFFFFF ^ _host_bits(prefix)) if not is_cidr and prefix != old_prefix else "",
-                "new": text,
-            }
-        ]
+        netmask = text_of(4, 0xFFFFFFFF ^ _host_bits(prefix)) if not is_cidr and prefix != old_prefix else ""
+        row = {"old": old[0], "is_list": isinstance(section.get("ipaddr"), list), "netmask": netmask, "new": text}
+        return [{**row, "ipaddr": f"{text}/{prefix}" if is_cidr else text}]
 
     def _outside(self) -> list[Section]:
         zones = [zone for zone in self._sections("firewall", "zone") if zone.get("masq") == "1"]
@@ -694,7 +668,9 @@ class Sets:
             listed = _words(section.get("proto")) or ["tcp", "udp"]
             is_same = any(proto in listed for proto in (*protos, "all", "any", "tcpudp"))
             is_in = section.get("src", "wan") == self._wan_zone() and section.get("enabled") != "0"
-            if is_same and is_in and _touch(port, str(section.get("src_dport", ""))):
+            texts = (port, str(section.get("src_dport", "")))
+            ours, theirs = ([int(end) for end in re.split("[-:]", text) if end.isdigit()] for text in texts)
+            if is_same and is_in and ours and theirs and ours[0] <= theirs[-1] and theirs[0] <= ours[-1]:
                 found.append(section)
         return found
 
@@ -894,13 +870,10 @@ class Sets:
         return [{"ip": _some(free, Problem("no_free_network"))[0], "bridge": bridge, "wan": self._wan_zone()}]
 
     def new_guest_wifi(self) -> Rows:
+        named = [(f"guest_{at}" if at > 1 else "guest", one) for at, one in enumerate(self._guest_radios(), 1)]
         return [
-            {
-                "ap": "guest" if not at else f"guest_{at + 1}",
-                "radio": radio[".name"],
-                "encryption": _new_encryption("none", _band_of(radio)),
-            }
-            for at, radio in enumerate(self._guest_radios())
+            {"ap": name, "radio": radio[".name"], "encryption": _new_encryption("none", _band_of(radio))}
+            for name, radio in named
         ]
 
     def guest_woken(self) -> Rows:

@@ -125,9 +125,7 @@ SHORT = 5  # words that mean something, at most, where a sentence goes on from t
 class Guess:
     """What a sentence was taken for: parts, and how certain that is."""
 
-    def __init__(
-        self, parts: Sequence[Part] = (), certainty: int = NONE, score: float = 0.0, loss: float = 0.0
-    ) -> None:
+    def __init__(self, parts: Sequence[Part] = (), certainty: int = NONE, score: float = 0, loss: float = 0) -> None:
         self.parts = list(parts)
         self.loss = loss
         self.certainty = certainty if parts else NONE
@@ -437,9 +435,8 @@ class Understander:
         last = before[-1]
         if last.intent.startswith("guest_") and not whole.concepts & {"wifi", "guest", "admin"}:
             guess = self._of_guests(whole, guess)
-        goes_on = bool(
-            whole.concepts & {"also", "it", "other", "instead", "follow"} or whole.concepts_at(0) & {"and", "no"}
-        )
+        going_on = whole.concepts & {"also", "it", "other", "instead", "follow"} | whole.concepts_at(0) & {"and", "no"}
+        goes_on = bool(going_on)
         if guess.certainty < SURE or goes_on:
             more = self._following(whole, last)
             if more.certainty > guess.certainty or (more.certainty and more.score >= guess.score):
