@@ -104,7 +104,8 @@ class Daemon:
         self.machine = Machine(root, files, self.executor, clock)
         self.backend = self.settings.choice("uci_backend", BACKENDS)
         self.backend_name = NAMES[chosen(self.backend, bool(root.program("uci")))]
-        self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
+        self._install_key = self.settings.install_key()
+        self.redactor = Redactor(files, root.confdir, self._install_key, self.settings.keys)
         self.ubus = Ubus(self.executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
         self.ubus_call = self.ubus.call
         self.runs = Runs(self.new_id, clock.now_s, replies.Mask(self))
@@ -129,13 +130,11 @@ class Daemon:
         self.journal = journal = Journal(files, root.state_folder, free_bytes)
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         questions = Questions(self._owner_way, lambda: self.confinement.reason(), self._texts, self._luci_waits)
-        self.planner = planner = Planner(
-            self.machine, policy, self.settings.install_key(), self.new_id, journal, questions
-        )
+        self.planner = planner = Planner(self.machine, policy, self._install_key, self.new_id, journal, questions)
         followers = Followers(self._tell, self._announce)
         self.transaction = Transaction(self.machine, journal, planner, self.cursor, self._evidence, followers)
         known = OwnRecords(
-            self.settings.install_key(), self._texts, lambda: [{**record} for record in journal.records()],
+            self._install_key, self._texts, lambda: [{**record} for record in journal.records()],
             lambda: _ending(journal, planner),
         )  # fmt: skip
         read_file = lambda path: files.read(root.path(path))  # noqa: E731
@@ -181,7 +180,7 @@ class Daemon:
     def _texts(self) -> Texts:
         from oasis.change.text_origin import Texts  # with the first words of the configuration that are shown
 
-        return Texts(self.root, self.files, self.settings.install_key(), self.journal)
+        return Texts(self.root, self.files, self._install_key, self.journal)
 
     @once
     def turn_starter(self) -> TurnStarter:

@@ -389,7 +389,8 @@ class Context:
 
 
 def _read_delta(path: str) -> bytes:
+    """Return the bytes of a delta; most are there and empty, and are not opened."""
     try:
-        return read(path)
-    except libuci.Refused:
+        return read(path) if os.stat(path).st_size else b""
+    except (OSError, ValueError, libuci.Refused):
         return b""

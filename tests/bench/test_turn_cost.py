@@ -5,8 +5,8 @@ import pytest
 from tests.bench import turn_cost
 
 # The most that the first sentence of a daemon costs, and a later one; lower them when they have come down.
-FIRST = {"reads": 40, "parses": 6, "functions": 850, "requests": 2}
-LATER = {"reads": 32, "parses": 5, "functions": 806, "requests": 2}
+FIRST = {"reads": 16, "parses": 4, "functions": 790, "requests": 1}
+LATER = {"reads": 14, "parses": 3, "functions": 750, "requests": 1}
 
 
 @pytest.fixture(scope="module")

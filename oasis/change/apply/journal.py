@@ -30,6 +30,8 @@ AUTOMATIC = 15
 # Free flash that a change leaves, after twice the touched files (the images and the copies ready to be renamed).
 SPARE_BYTES = 64 * 1024
 RESTORED = "the time was over and the earlier settings were restored"
+_HEAD_BYTES = 4096  # of a list: its first lines say what it is about
+_IMAGES = ("before", "after")
 # Our ids have 20, upstream's fewer than this.
 _ID_CHARS = 64
 
@@ -48,6 +50,7 @@ class Journal:
         self._lock = threading.Lock()
         self._ends: dict[str, bool] = {}  # change: whether it is ending; only this journal writes records
         self._looking = threading.Lock()
+        self._newest: dict[tuple[str, str, str], bytes] = {}  # the images of the newest change, as they are on flash
 
     def prepare(self, record: Record, images: Images, modes: dict[str, int], deadline_up_s: int) -> None:
         """Put record, images and restore copies with their modes on flash.
@@ -83,11 +86,17 @@ class Journal:
                 % (free // 1024, need // 1024),
                 "delete old chats or packages; nothing was changed",
             )
-        for side, which in enumerate(("before", "after")):
+        self._newest = {}
+        for side, which in enumerate(_IMAGES):
             folder = "%s/%s/%s" % (self._history, record["id"], which)
             self._files.folder(folder)
             for name, pair in images.items():
                 self._files.replace(folder + "/" + name, pair[side])
+        self._newest = {
+            (str(record["id"]), which, name): pair[side]
+            for side, which in enumerate(_IMAGES)
+            for name, pair in images.items()
+        }
         self.write(record)
 
     def set_deadline(self, up_s: int) -> None:
@@ -106,8 +115,9 @@ class Journal:
         try:
             if lock < 0 or not self.is_pending():
                 return RESTORED
-            if self.pending_id() != change:
-                return "another change, %s, waits in its place" % self.pending_id()
+            waiting = _change_of(os.pread(lock, _HEAD_BYTES, 0))
+            if waiting != change:
+                return "another change, %s, waits in its place" % waiting
             names = moved()
             if names:
                 return "%s was changed by somebody else meanwhile" % ", ".join(names)
@@ -128,12 +138,8 @@ class Journal:
 
     def pending_id(self) -> str:
         """Return the id of the pending or just restored change, "" when there is none."""
-        for name in ("list", "restored"):
-            data = self._files.read(self.pending + "/" + name)
-            for line in (data or b"").split(b"\n"):
-                if line.startswith(b"change "):
-                    return line[7:].decode("ascii", "replace")
-        return ""
+        found = [_change_of(self._files.read(self.pending + "/" + name) or b"") for name in ("list", "restored")]
+        return found[0] or found[1]
 
     def clear(self) -> None:
         """Forget the pending change; `list` goes first, and with it the guard."""
@@ -171,6 +177,7 @@ class Journal:
         with self._looking:
             self._ends.pop(str(record["id"]), None)
             self._files.replace(folder + "/record.json", jsonl.line(record))
+            self._ends[str(record["id"])] = is_ending(record)
 
     def update(self, change: str, **fields: object) -> Record:
         """Change fields of a record that is in the history, "" takes one out; return the record."""
@@ -199,7 +206,9 @@ class Journal:
 
     def image(self, change: str, which: str, name: str) -> bytes:
         """Return the `before` or `after` image of a package."""
-        data = self._files.read("%s/%s/%s/%s" % (self._history, change, which, name))
+        data = self._newest.get((change, which, name))
+        if data is None:
+            data = self._files.read("%s/%s/%s/%s" % (self._history, change, which, name))
         if data is None:
             raise UsageError("change %s has no %s image of %s" % (change, which, name), "it cannot be undone by itself")
         return data
@@ -289,6 +298,12 @@ def chosen(records: list[Record], since_unix_s: int = 0, chat: str = "", package
         and (not chat or record["chat"] == chat)
         and (not package or package in record["packages"])
     ]
+
+
+def _change_of(pending: bytes) -> str:
+    """Return the id of the change that a list is about."""
+    found = [line[7:] for line in pending.split(b"\n") if line.startswith(b"change ")]
+    return found[0].decode("ascii", "replace") if found else ""
 
 
 def is_ending(record: Record) -> bool:
