@@ -124,7 +124,15 @@ class _Review:
         package, wanted = operation["package"], operation["section"]
         found = self._draft.find(package, wanted)
         if not found:
-            hint = self._counted(package, wanted) if "@" in wanted else self._near(wanted, self._named(package))
+            sections = self._draft.sections(package)
+            if "@" in wanted:
+                type_ = wanted[1:].partition("[")[0]
+                count = [section[".type"] for section in sections.values()].count(type_)
+                hint = f"there are {count} of that type: @{type_}[0] to @{type_}[{count - 1}]"
+                hint = hint if count else "there is none of that type; read the package first"
+            else:
+                named = {name: str(section[".type"]) for name, section in sections.items() if " " not in name}
+                hint = self._near(wanted, [name for name in named if not is_code(package, named[name])])
             text = f"there is no section {wanted!r} in {package}"
             self._say(number, operation, "missing_reference", text, hint)
         return found
@@ -225,17 +233,6 @@ class _Review:
                     where = f"{package}.{self._draft.shown(package, name)}.{option_}"
                     self._add(number, "missing_dependency", where, f"{where}: {text}", hint)
 
-    def _named(self, package: str) -> list[str]:
-        sections = self._draft.sections(package)
-        return [name for name in sections if " " not in name and not is_code(package, str(sections[name][".type"]))]
-
-    def _counted(self, package: str, wanted: str) -> str:
-        type_ = wanted[1:].partition("[")[0]
-        count = [section[".type"] for section in self._draft.sections(package).values()].count(type_)
-        if not count:
-            return "there is none of that type; read the package first"
-        return f"there are {count} of that type: @{type_}[0] to @{type_}[{count - 1}]"
-
     def _near(self, word: str, names: list[str]) -> str:
         return entries.hint(word, names) if len(self.findings) < _HINTED else ""
 
@@ -313,7 +310,9 @@ def missing(package: str, before: Section | None, now: Section) -> list[tuple[st
         about = [rule["when"] for rule in rules if name in rule["options"]]
         if about and _differs([name], before, now) and not any(_holds(when, now) for when in about):
             keys = sorted({key for when in about for key in when})
-            wanted = " or ".join(_alternatives(when) for when in about)
+            wanted = " or ".join(
+                " and ".join(f"{key} {pattern.replace('|', ', ')}" for key, pattern in when.items()) for when in about
+            )
             text = f"{name} is not read with " + _condition(dict.fromkeys(keys, ""), now)
             found.append((name, text, f"it belongs to {wanted}; leave it out, or change that first"))
     for rule in entries.rules(package, type_, "never"):
@@ -339,7 +338,3 @@ def _differs(names: list[str], before: Section | None, now: Section) -> bool:
 
 def _condition(when: dict[str, str], section: Section) -> str:
     return " and ".join(f"{key} {' '.join(_words(section.get(key))) or '(not set)'}" for key in when)
-
-
-def _alternatives(when: dict[str, str]) -> str:
-    return " and ".join("{} {}".format(key, pattern.replace("|", ", ")) for key, pattern in when.items())
