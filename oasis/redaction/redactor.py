@@ -209,7 +209,12 @@ class Redactor:
     def open_end(self, text: str) -> int:
         """Return how many characters at the end of a text must wait for what follows, lest a secret be cut in two."""
         forms = [form for form, _ in self._forms()]
-        cut = min([_begins(text, form) for form in forms], default=len(text))
+        cut = len(text)
+        for form in forms:  # of which the text's end may be the beginning
+            at = text.find(form[0], max(len(text) - len(form) + 1, 0))
+            while 0 <= at < cut and not form.startswith(text[at:]):
+                at = text.find(form[0], at + 1)
+            cut = at if 0 <= at < cut else cut
         moved = -1
         while moved != cut:  # neither may the cut go through a secret that is whole
             moved = cut
@@ -358,16 +363,6 @@ def _by_place(value: object, name: tuple[str, ...], change: Callable[[tuple[str,
         items = [_by_place(item, name, change) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
-
-
-def _begins(text: str, form: str) -> int:
-    """Return where the end of a text that is a beginning of a form starts, the text's length when none is."""
-    at = max(len(text) - len(form) + 1, 0)
-    while (at := text.find(form[0], at)) >= 0:
-        if form.startswith(text[at:]):
-            return at
-        at += 1
-    return len(text)
 
 
 def _within(data: bytes) -> list[bytes]:

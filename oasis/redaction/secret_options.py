@@ -30,18 +30,14 @@ def is_secret(package: str, type: str, option: str) -> bool:
 
 def looks_secret(package: str, type: str, option: str) -> bool:
     """Tell it by the name alone, without the catalogue's help and memory: never False for what is_secret says."""
-    if not _rules:
-        _rules.update(_load())
     path = (package, type, option)
-    return not _matches(_rules["shown"], path) and _matches(_rules["secret"], path)
+    return not _matches("shown", path) and _matches("secret", path)
 
 
 def is_named(option: str) -> bool:
     """Tell it by the name of an option of any package: for texts in which it stands."""
     if not _named:
-        if not _rules:
-            _rules.update(_load())
-        names = [rule[2].lower() for rule in _rules["secret"] if rule[:2] == ["*", "*"]]
+        names = [rule[2].lower() for rule in _loaded("secret") if rule[:2] == ["*", "*"]]
         # At once: another thread may ask meanwhile.
         _named.update({"is": tuple(name for name in names if "*" not in name),
                        "ends": tuple(name[1:] for name in names if name.startswith("*")),
@@ -78,15 +74,16 @@ def mask(value: object) -> object:
     return value if is_word(str(value)) else MASK
 
 
-def _load() -> dict[str, list[list[str]]]:
-    path = os.path.join(os.path.dirname(__file__), "secrets.json")
-    with open(path, "rb") as handle:
-        data = jsonl.shipped(handle.read())
-    return {name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")}
+def _loaded(name: str) -> list[list[str]]:
+    if not _rules:
+        with open(os.path.join(os.path.dirname(__file__), "secrets.json"), "rb") as handle:
+            data = jsonl.shipped(handle.read())
+        _rules.update({name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")})
+    return _rules[name]
 
 
-def _matches(rules: list[list[str]], path: tuple[str, str, str]) -> bool:
-    return any(all(_fits(part, name) for part, name in zip(rule, path, strict=True)) for rule in rules)
+def _matches(name: str, path: tuple[str, str, str]) -> bool:
+    return any(all(_fits(part, name) for part, name in zip(rule, path, strict=True)) for rule in _loaded(name))
 
 
 def _fits(part: str, name: str) -> bool:
