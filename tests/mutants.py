@@ -1582,7 +1582,7 @@ MUTANTS = (
     ),
     ("kept: only while it is pending", JOURNAL, "return RESTORED\n        lock", 'return ""\n        lock', OF_STANDS),
     ("kept: every file is as planned", TRANSACTION, "if self._sum(name) != sum_]", "if False]", OF_STANDS),
-    ("kept: this change and no other", JOURNAL, "if self.pending_id() != change:", "if False:", OF_STANDS),
+    ("kept: this change and no other", JOURNAL, "if waiting != change:", "if False:", OF_STANDS),
     ("kept: not while it is put back", JOURNAL, "if lock < 0 or not self.is_pending():", "if False:", OF_STANDS),
     (
         "kept: a long reload is not told as done",
