@@ -230,11 +230,7 @@ def add_list(pointer: Pointer, silent: bool = False) -> None:
     if section is None or value is None:
         raise libuci.Refused(libuci.INVALID)
     if pointer.option is not None:
-        current = section.options.get(pointer.option)
-        if isinstance(current, list):
-            current.append(value)
-        else:
-            section.options[pointer.option] = [value] if current is None else [current, value]
+        section.append(pointer.option, value)
     if not silent:
         pointer.record(LIST_ADD, value)
 

@@ -40,6 +40,14 @@ class Section:
         self.anonymous = anonymous
         self.options: dict[str, str | list[str]] = {}
 
+    def append(self, name: str, item: str) -> None:
+        """Add an item to a list; an option becomes a list where it stands."""
+        current = self.options.get(name)
+        if isinstance(current, list):
+            current.append(item)
+        else:
+            self.options[name] = [item] if current is None else [current, item]
+
     def rename_option(self, old: str, new: str) -> None:
         """Rename an option where it stands; a name borne twice stays twice, as in libuci."""
         self._rebuild([(new if key == old else key, value) for key, value in self.options.items()])

@@ -1,6 +1,7 @@
 """Text of UCI files to packages, as libuci: the same packages or the same refusal with the same line and byte.
 
-Usual lines are taken by `fast_lines`; any other goes through the exact reader below. Knows no folders and no locks.
+Usual lines of a large file are taken by a regular expression, any other goes through the exact reader below. Knows no
+folders and no locks.
 Source: libuci file.c, uci_parse_line, uci_import.
 """
 
@@ -13,14 +14,17 @@ from oasis.uci.package import Package, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Container
     from typing import IO
-
-    from oasis.uci import fast_lines
 
 
 # Below this the quicker reader is not worth its loading; our own settings are about a tenth of it.
 _SMALL_BYTES = 4096
+# A line as a commit and most people write it, or several when a quoted value goes on in the next ones.
+_OPTION = r"""[ \t]*(?:o|option|(l|list))[ \t]+(['"]?)([A-Za-z0-9_]+)\2[ \t]+(?:'([^']*)'|"([^"\\]*)"|([^\s'"#;\\]+))"""
+_CONFIG = r"""[ \t]*(?:c|config)[ \t]+(['"]?)([A-Za-z0-9_.-]+)\7(?:[ \t]+(['"]?)([A-Za-z0-9_]+)\9)?"""
+_USUAL = rf"(?:{_OPTION}|{_CONFIG}|)[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)"
 _COMMANDS = {
     b"p": b"package",
     b"c": b"config",
@@ -60,36 +64,57 @@ class Importer:
 
     def read(self, data: bytes) -> list[Package]:
         """Parse the text and return the packages in order; raises Refused (PARSE or DUPLICATE)."""
+        lines = self.lines = LineBuffer(io.BytesIO(data))
         if 0 in data or self._merge_into is not None or len(data) < _SMALL_BYTES:
-            self._read_exactly(data)
+            self._read_exactly(lines)
         else:
-            from oasis.uci import fast_lines  # with the first larger file: an idle daemon reads none
-
-            self._read_usual(data, fast_lines.Lines(data.decode("latin-1")))
+            self._read_usual(lines, data.decode("latin-1"))
         if self._package is None and self._name is not None:
             self._open(self._name)
         self._close()
         return self.finished
 
-    def _read_exactly(self, data: bytes) -> None:
-        lines = self.lines = LineBuffer(io.BytesIO(data))
+    def _read_exactly(self, lines: LineBuffer) -> None:
         while not lines.at_end:
             if lines.read_line():
                 self._read_line(lines)
 
-    def _read_usual(self, data: bytes, known: fast_lines.Lines) -> None:
-        lines = self.lines = LineBuffer(io.BytesIO(data))
-        while True:
-            self._section = known.take(self._package, self._section)
-            if known.at_end:
-                return
-            lines.stream.seek(known.position)
-            lines.line = known.line
+    def _read_usual(self, lines: LineBuffer, text: str) -> None:
+        """Read a text held as Latin-1, so that positions are bytes; lines of no usual form are read exactly."""
+        import re  # with the first larger file: an idle daemon reads none
+
+        usual, is_ascii = re.compile(_USUAL, re.ASCII), text.isascii()
+        line = position = 0
+        while position < len(text):
+            found = usual.match(text, position)
+            if found is not None and self._take(found, is_ascii):
+                line += text.count("\n", position, found.end())
+                position = found.end()
+                continue
+            lines.go_to(position, line)
             if lines.read_line():
                 self._read_line(lines)
-            if lines.at_end:
-                return
-            known.go_to(lines.stream.tell())
+            line, position = lines.line, len(text) if lines.at_end else lines.stream.tell()
+
+    def _take(self, found: re.Match[str], is_ascii: bool) -> bool:
+        """Do what a usual line says; tell whether that is certain."""
+        list_word, _, option, single, double, bare, _, type, _, name = found.groups()
+        if option is not None:
+            if self._section is None:
+                return False
+            value = single or double or bare or ""
+            if not is_ascii:
+                value = libuci.decode(value.encode("latin-1"))
+            if list_word:
+                self._section.append(option, value)
+            elif value:
+                self._section.options[option] = value
+        elif type is not None:
+            section = self._package.find(name) if name and self._package is not None else None
+            if self._package is None or (section is not None and section.type != type):
+                return False
+            self._section = section or self._package.append(type, name or "")
+        return True
 
     def _read_line(self, lines: LineBuffer) -> None:
         try:
@@ -178,7 +203,7 @@ class Importer:
 
 # -- libuci's reader of lines and arguments, byte by byte, with its positions -----------------------------------------
 #
-# What `fast_lines` does not understand comes here, and so do unusual lines of a delta. Theory: the line lies in a
+# What is of no usual form comes here, and so do unusual lines of a delta. Theory: the line lies in a
 # buffer ended by a zero byte; arguments are unquoted in place, a quote or backslash left open at the end of the line
 # reads the next one behind it. Every oddity is libuci's: a zero byte in a file cuts the rest of the piece fgets read,
 # a `;` straight behind an unquoted word ends the whole line.
@@ -205,6 +230,11 @@ class LineBuffer:
         self.filled = 0
         self.position = 0
         self._size = _FIRST_SIZE
+
+    def go_to(self, position: int, line: int) -> None:
+        """Go on at another place of the stream, behind so many lines."""
+        self.stream.seek(position)
+        self.line = line
 
     def read_line(self) -> bool:
         """Read the next line to the buffer's start; tell whether it has anything in it."""
