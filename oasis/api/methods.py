@@ -337,7 +337,7 @@ class Methods:
 
 def _uci_show(package: str, sections: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Yield the lines of `uci show`."""
-    from oasis.uci.writer import quote
+    from oasis.uci.package import quote
 
     for name, section in sections.items():
         yield "%s.%s=%s\n" % (package, name, section.get(".type"))

@@ -16,12 +16,12 @@ from __future__ import annotations
 import os
 
 from oasis.core import jsonl, when
+from oasis.core.clean import shown as plain
 from oasis.errors import ApplyError, MistakeError, PolicyError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
 from oasis.uci.model import tables
-from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ import threading
 
 from oasis.change.diff import difference
 from oasis.core import clean, jsonl
+from oasis.core.clean import shown as plain
 from oasis.errors import OasisError, StoreError
 from oasis.redaction import foreign, secret_options
 from oasis.system.digest import hmac_sha256
 from oasis.uci import model
-from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import fcntl
 import os
 import stat
 
-from oasis.uci import delta, edit, libuci, writer
-from oasis.uci.package import Package, Record
+from oasis.uci import delta, edit, libuci
+from oasis.uci.package import Package, Record, delta_line, file_text
 from oasis.uci.parser import Importer
 
 TYPE_CHECKING = False
@@ -291,7 +291,7 @@ class Context:
         if not package.delta:
             return
         make_save_folder(self.save_folder, self.config_folder)
-        text = "".join([writer.delta_line(package.name, record) for record in package.delta])
+        text = "".join([delta_line(package.name, record) for record in package.delta])
         path = f"{self.save_folder}/{package.name}"
         with open_to_write(path, f"{self.config_folder}/{package.name}", create=True) as file:
             file.append(libuci.encode(text))
@@ -307,7 +307,7 @@ class Context:
         path = package.path or f"{self.config_folder}/{package.name}"
         with open_to_write(path, f"{self.config_folder}/{package.name}", create=True) as file:
             if not package.has_delta:
-                replace(path, writer.file_text(package, self.name_all))
+                replace(path, file_text(package, self.name_all))
                 return package
             if not overwrite:
                 self.save(package)
@@ -336,7 +336,7 @@ class Context:
         with file:
             records = delta.filter_out(file.read(), section, option)
             if records is not None:
-                file.rewrite(libuci.encode("".join([writer.delta_line(name, record) for record in records])))
+                file.rewrite(libuci.encode("".join([delta_line(name, record) for record in records])))
 
     def staged(self, name: str) -> list[Record]:
         """Return the records in the delta files of a package, unloaded and unchecked."""
@@ -368,11 +368,11 @@ class Context:
             file = open_to_write(f"{self.save_folder}/{package.name}")
         except libuci.Refused:
             if self._replay(package):
-                replace(path, writer.file_text(package, self.name_all), old)
+                replace(path, file_text(package, self.name_all), old)
             return
         with file:
             if self._replay(package, file.read()):
-                replace(path, writer.file_text(package, self.name_all), old)
+                replace(path, file_text(package, self.name_all), old)
                 file.rewrite(b"")
 
     def _replay(self, package: Package, own: bytes | None = None) -> int:

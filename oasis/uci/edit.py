@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from oasis.errors import UciError
 from oasis.uci import libuci
-from oasis.uci.package import Package, Section
-from oasis.uci.writer import quote
+from oasis.uci.package import Package, Section, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ It reads the deltas of its own save folder only: what others staged elsewhere is
 from __future__ import annotations
 
 from oasis.errors import UciError, UnwrittenError
-from oasis.uci import edit, libuci, writer
+from oasis.uci import edit, libuci
 from oasis.uci.cursor import Cursor, change_of
 from oasis.uci.disk import Context, Outrun
-from oasis.uci.package import Package, Record
+from oasis.uci.package import Package, Record, export_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class FileBackend(Cursor):
 
     def export(self, package: str | None = None) -> bytes:
         every = self.configs() if package is None else [package]
-        return b"".join([writer.export_text(self._existing(name)) for name in every])
+        return b"".join([export_text(self._existing(name)) for name in every])
 
     def confdir(self, path: str | None = None) -> str:
         if path is not None:

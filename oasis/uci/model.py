@@ -10,9 +10,8 @@ import threading
 
 from oasis.errors import UciError
 from oasis.uci import delta, edit
-from oasis.uci.package import Package, Section
+from oasis.uci.package import Package, Section, export_text, file_text
 from oasis.uci.parser import Importer
-from oasis.uci.writer import export_text, file_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

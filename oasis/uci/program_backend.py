@@ -8,10 +8,10 @@ packages that had nothing staged are reverted. The program also reads the system
 from __future__ import annotations
 
 from oasis.errors import OasisError, UciError
-from oasis.uci import edit, libuci, model, writer
+from oasis.uci import edit, libuci, model
 from oasis.uci.cursor import Cursor, change_of, unexpected
 from oasis.uci.disk import Context
-from oasis.uci.package import Package
+from oasis.uci.package import Package, changes_text, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class ProgramBackend(Cursor):
 
     def _compare(self, shown: bytes, expected: dict[str, bytes]) -> None:
         """Raise UciError unless a batch shows our own changes, no others, and then the packages as expected."""
-        ours = {name: libuci.encode(writer.changes_text(name, self._files().staged(name))) for name in expected}
+        ours = {name: libuci.encode(changes_text(name, self._files().staged(name))) for name in expected}
         for name, text in [*ours.items(), *expected.items()]:
             if not shown.startswith(text):
                 raise unexpected(name)
@@ -184,7 +184,7 @@ class ProgramBackend(Cursor):
 
     def _refuse_foreign(self, name: str) -> None:
         _check_name(name)
-        ours = writer.changes_text(name, self._files().staged(name))
+        ours = changes_text(name, self._files().staged(name))
         if self._run(["changes", name]) != libuci.encode(ours):
             raise UciError(
                 f"{name}: changes staged by others would be committed along",
@@ -208,7 +208,7 @@ class ProgramBackend(Cursor):
 
 
 def _each(word: str, packages: dict[str, bytes]) -> list[str]:
-    return [f"{word} {writer.quote(name)}\n" for name in packages]
+    return [f"{word} {quote(name)}\n" for name in packages]
 
 
 def _check_name(package: str) -> None:

@@ -13,12 +13,12 @@ import pytest
 from oasis.api.table import ROLES
 from oasis.change.approval import ApprovalQueue
 from oasis.core import clean
+from oasis.core.clean import shown as plain
 from oasis.errors import PolicyError
 from oasis.parts.telegram import card as telegram_card
 from oasis.parts.telegram import talk
 from oasis.parts.telegram import text as telegram_text
 from oasis.tools.replies import without_chosen
-from oasis.uci.visible import plain
 from tests.agent.test_untrusted_words import Scene
 from tests.cli import launcher
 from tests.daemon.test_wiring import approve, config, follow, of_type, option, root  # noqa: F401

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from oasis.change.uci_commands import as_commands, parse
 from oasis.errors import UsageError
-from oasis.uci.shell_words import commands, quoted
-from oasis.uci.visible import fault
+from oasis.uci.shell_words import commands, fault, quoted
 
 SET = {"op": "set", "package": "system", "section": "@system[0]", "option": "hostname", "value": "attic"}
 

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Callable
 from typing import IO
 
-from oasis.uci import edit, libuci, parser, writer
+from oasis.uci import edit, libuci, parser
 from oasis.uci.disk import Context
-from oasis.uci.package import Package, Section
+from oasis.uci.package import Package, Section, changes_text, export_text, quote
 
 _WITH_ARGUMENT = "cCdfpPt"
 # L is known to getopt and to nothing else: it leads to the usage text like an unknown letter.
@@ -302,9 +302,9 @@ class Shell:
             if command == "show":
                 self._show(pointer)
             elif command == "changes":
-                self._write(writer.changes_text(package.name, package.saved_delta))
+                self._write(changes_text(package.name, package.saved_delta))
             elif command == "export":
-                self._write(libuci.decode(writer.export_text(package, self.context.name_all)))
+                self._write(libuci.decode(export_text(package, self.context.name_all)))
             elif not self.settings.no_commit:
                 self.context.commit(package)
         except libuci.Refused as error:
@@ -343,8 +343,8 @@ class Shell:
 
     def _value(self, value: str | list[str], quoted: bool = True) -> str:
         if isinstance(value, str):
-            return (writer.quote(value) if quoted else value) + "\n"
-        items = [writer.quote(item) if quoted or set(item) & set(" \t\r\n") else item for item in value]
+            return (quote(value) if quoted else value) + "\n"
+        items = [quote(item) if quoted or set(item) & set(" \t\r\n") else item for item in value]
         return self.settings.delimiter.join(items) + "\n"
 
     # -- import -------------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from oasis.catalogue import check
 from oasis.change.diff.pairing import fingerprint
+from oasis.core.clean import shown as plain
 from oasis.redaction import secret_options
-from oasis.uci.visible import plain
 
 MASK = "(secret)"
 NEW_MASK = "(new secret)"

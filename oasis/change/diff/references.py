@@ -16,9 +16,9 @@ import re
 from oasis.catalogue import address_text, entries
 from oasis.catalogue.check import TARGETS, plain_reference, target_names
 from oasis.change.reach import sections
+from oasis.core.clean import shown as plain
 from oasis.uci import model
 from oasis.uci.model import tables
-from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.change.reach import sections
-from oasis.uci.visible import plain
+from oasis.core.clean import shown as plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
