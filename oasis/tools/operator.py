@@ -39,18 +39,9 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Any, Callable, CalledTool, Moved, Operation, Plan, Record
     from oasis.change.text_origin import Texts
     from oasis.core.shapes import Message
+    from oasis.tools import shapes
     from oasis.tools.principal import Principal
-    from oasis.tools.shapes import (
-        Arguments,
-        Order,
-        PlanResult,
-        RefusalEvent,
-        Refused,
-        Retold,
-        RunHandle,
-        ToolSpec,
-        Workshop,
-    )  # fmt: skip
+    from oasis.tools.shapes import Arguments, Order, PlanResult, Refused, RunHandle, ToolSpec, Workshop
 
 SUMMARY_CHARS = 200
 # Of a change's words in the result: a change that was made must not be reported as a failure because it is long.
@@ -331,7 +322,7 @@ class Operator:
         made = self._shop.planner.texts
         return made() if made is not None else None
 
-    def _retold(self, plan: Plan) -> Retold | None:
+    def _retold(self, plan: Plan) -> shapes.Retold | None:
         """Return what a model gets of a plan, without texts of others; what cannot be left out is marked.
 
         None without a model: then the plan's own words are shown.
@@ -415,7 +406,7 @@ class Operator:
         return self._shop.planner.bind(plan, is_asked=True, reasons=[reason, *plan["reasons"]]) if reason else plan
 
 
-def _result(plan: Plan, retold: Retold | None, status: str, reason: str = "") -> PlanResult:
+def _result(plan: Plan, retold: shapes.Retold | None, status: str, reason: str = "") -> PlanResult:
     # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
     retold = retold or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
     words: list[str] = []
@@ -438,9 +429,9 @@ KEEP_S = 600
 KEPT = 16
 
 
-def keep_refused(shop: Workshop, error: RefusedError, order: Order) -> RefusalEvent:
+def keep_refused(shop: Workshop, error: RefusedError, order: Order) -> shapes.RefusalEvent:
     """Keep a refusal, unless it is one for code; return the fields of its event, with the id "" for one not kept."""
-    event: RefusalEvent = {
+    event: shapes.RefusalEvent = {
         "refused": "", "summary": order["summary"], "uci": error.uci, "reasons": error.reasons,
         "force": error.forces, "tainted": bool(order["taint"]),
     }  # fmt: skip

@@ -59,22 +59,11 @@ from oasis.tools.specs import Prepared, check, chosen, is_large, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import TypeVar
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from oasis.tools.operator import Operator
-    from oasis.tools.shapes import (
-        Answered,
-        Any,
-        Arguments,
-        Mapping,
-        OfferedTool,
-        Permit,
-        Result,
-        Source,
-        ToolRow,
-        ToolSpec,
-    )
+    from oasis.tools.shapes import Answered, Arguments, OfferedTool, Permit, Result, Source, ToolRow, ToolSpec
     from oasis.uci.cursor import Cursor
     from oasis.uci.edit import Step
     from oasis.uci.model import Section
