@@ -13,13 +13,14 @@ from tests.chats.kit import SECRET, Kit, Quick
 
 
 class Counting(Quick):
-    """Files that note which were opened for reading."""
+    """Files that note which chats were opened for reading."""
 
     def __init__(self):
         self.opened = []
 
     def reader(self, path):
-        self.opened.append(path)
+        if ".jsonl" in path:  # the index is another file
+            self.opened.append(path)
         return super().reader(path)
 
 
