@@ -1,4 +1,4 @@
-"""Our objects on the bus: published, called, and put there again whenever ubusd comes back.
+"""Our objects on the bus: published, called, notified from, and put there again whenever ubusd comes back.
 
 One thread lives with the connection and only reads, so that ubusd never drops a call for want of room; calls are
 answered elsewhere (incoming.py). Unknown objects and methods, and calls without data, get the statuses of libubus.
@@ -14,15 +14,17 @@ import time
 
 from oasis.errors import OasisError, ToolError
 from oasis.ubus import message
-from oasis.ubus.message import INT32, TABLE, attribute, attributes, decode, encode, named
+from oasis.ubus.message import INT32, TABLE, attribute, attributes, encode, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from oasis.ubus.incoming import Call, Calls
+    from oasis.ubus.watch import Watches
 
     Objects = dict[str, dict[str, dict[str, str]]]
+    OnEvent = Callable[[str, dict[str, object]], None]
     Done = Callable[[int, list[dict[int, bytes]]], None]
 
 # What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it.
@@ -40,8 +42,6 @@ _STUCK_S = 3.0
 _WAIT = _socket.MSG_DONTWAIT
 # A lookup of everything is the most that is asked for; a router has some hundred objects.
 _ANSWERS = 1024
-_EVENTS = 1  # ubusd's own object that sends events
-_REMOVED = "ubus.object.remove"
 
 
 class Peer:
@@ -68,10 +68,14 @@ class Peer:
         self._waiters = waiters
         self._calls: Calls | None = None
         self._taken: dict[str, str] = {}
-        # Of the connection: our objects by their numbers, the one that events come to, whether a fault was logged.
+        # Of the connection: our objects, those that somebody is subscribed to, whether a fault was logged.
         self._names: dict[int, str] = {}
-        self._listener = 0
+        self._numbers: dict[str, int] = {}
+        self._watched: set[int] = set()
         self._has_fault = False
+        self._watches: Watches | None = None
+        self._is_waiting = False
+        self._changing = threading.Lock()
         self._reason = "not connected yet"
         self._is_logged = True
         self._stopped = threading.Event()
@@ -102,6 +106,37 @@ class Peer:
         """Return why we are not on the bus, "" while we are."""
         return self._reason
 
+    def notify(self, name: str, event: str, data: dict[str, object]) -> None:
+        """Tell the subscribers of an object of ours an event; nothing is sent when there are none.
+
+        Raises: ToolError for data that the bus does not take.
+        """
+        link, number = self._link, self._numbers.get(name)
+        if link is None or number is None or number not in self._watched:
+            return
+        words = message.invocation(number, event, encode(data)) + attribute(message.OF_NO_REPLY, b"\1")
+        most = message.REPLY_BYTES
+        if len(words) > most:
+            raise ToolError("the event %s of %s has %d bytes" % (event, name, len(words)), "at most %d go" % most)
+        link.send(message.message(message.NOTIFY, 0, number, words))
+
+    def subscribe(self, name: str, on_event: OnEvent) -> None:
+        """Have `on_event(event, data)` called for each notification of another's object, whenever that is there."""
+        self._want(name, True, on_event)
+
+    def listen(self, pattern: str, on_event: OnEvent) -> None:
+        """Have `on_event(event, data)` called for each event of this name; a `*` at its end stands for any end."""
+        self._want(pattern, False, on_event)
+
+    def _want(self, name: str, is_object: bool, on_event: OnEvent) -> None:
+        from oasis.ubus.watch import Watches, Wish
+
+        with self._changing:
+            if self._watches is None:
+                self._watches = Watches()
+                self._watches.begin(self._link)
+        self._watches.add(Wish(name, is_object, on_event))
+
     def _live(self) -> None:
         wait_s = _FIRST_S
         while not self._stopped.is_set():
@@ -126,6 +161,8 @@ class Peer:
                 if self._stopped.is_set():  # then `stop` may have seen no connection that it could end
                     return "stopped"
                 self._taken = {}
+                if self._watches is not None:
+                    self._watches.begin(link)
                 for name in self._objects:
                     self._publish(link, name)
                 link.ask_nothing(self._published)
@@ -134,7 +171,9 @@ class Peer:
                 return "it does not read what we say"
             finally:
                 self._link = None
-                self._names, self._listener, self._has_fault = {}, 0, False
+                self._names, self._numbers, self._watched, self._has_fault = {}, {}, set(), False
+                if self._watches is not None:
+                    self._watches.begin(None)
                 link.close()
         except OasisError as error:
             return error.message
@@ -149,7 +188,7 @@ class Peer:
         def done(status: int, data: list[dict[int, bytes]]) -> None:
             number = message.number_of(data[0].get(message.OF_OBJECT, b"")) if data else 0
             if number and not status:
-                self._names[number] = name
+                self._names[number], self._numbers[name] = name, number
                 if self._taken.pop(name, ""):
                     self._log("%s is on the bus now" % name)
             else:
@@ -163,39 +202,43 @@ class Peer:
         if not self._is_logged:
             self._log("on the bus again")
         self._reason, self._is_logged = "", True
-        if self._taken and self._link is not None:
-            arguments = self._link, self._taken
-            threading.Thread(target=self._explain, args=arguments, name="taken", daemon=True).start()
+        if self._taken:
+            threading.Thread(target=self._explain, args=(self._taken,), name="taken", daemon=True).start()
 
-    def _explain(self, link: Link, taken: dict[str, str]) -> None:
+    def _explain(self, taken: dict[str, str]) -> None:
         """Find out and log who has the names that we did not get, and take them as soon as they are free."""
         from oasis.ubus.outgoing import owner
 
-        link.ask(message.ADD_OBJECT, 0, b"", lambda status, data: self._listen(link, data))
+        if not self._is_waiting:
+            self._is_waiting = True
+            self.listen("ubus.object.remove", self._freed)
         for name in sorted(taken):
             who = owner(self._connect, name)
             taken[name] = who or "ubusd, which does not let this user have it (see /usr/share/acl.d)"
             self._log("%s is taken on the bus by %s" % (name, taken[name]))
-            if not who and name in self._taken:
-                self._publish(link, name)  # perhaps it was given up before we listened
+            if not who:
+                self._freed("", {"path": name})  # perhaps it was given up before we listened
 
-    def _listen(self, link: Link, data: list[dict[int, bytes]]) -> None:
-        """Have ubusd call an object of ours without a name for each object that is removed."""
-        self._listener = message.number_of(data[0].get(message.OF_OBJECT, b"")) if data else 0
-        if self._listener:
-            # The bus has no numbers without a sign; ubusd takes the same 32 bits for one.
-            number = self._listener - (self._listener >> 31 << 32)
-            words = message.invocation(_EVENTS, "register", encode({"object": number, "pattern": _REMOVED}))
-            link.ask(message.INVOKE, _EVENTS, words, lambda status, data: None)
+    def _freed(self, event: str, data: dict[str, object]) -> None:
+        name, link = data.get("path"), self._link
+        if isinstance(name, str) and name in self._taken and link is not None:
+            self._publish(link, name)
 
     def _take(self, link: Link, kind: int, sequence: int, client: int, content: bytes) -> None:
         """Do what a message asks for; what cannot be read, and types that are not for us, are passed over."""
         try:
             words = attributes(content)
+            number = message.number_of(words.get(message.OF_OBJECT, b""))
             if kind in (message.STATUS, message.DATA):
                 link.answered(kind, sequence, words)
             elif kind == message.INVOKE:
                 self._invoked(link, sequence, client, words)
+            elif kind == message.NOTIFY and words.get(message.OF_ACTIVE, b"\0")[:1] > b"\0":
+                self._watched.add(number)
+            elif kind == message.NOTIFY:
+                self._watched.discard(number)
+            elif kind == message.UNSUBSCRIBE and self._watches is not None:
+                self._watches.lost(number)
         except Exception as bug:  # nothing that comes may end the thread that reads
             if not self._has_fault:
                 from oasis.ubus.incoming import place
@@ -214,13 +257,9 @@ class Peer:
         wants_reply = words.get(message.OF_NO_REPLY, b"\0")[:1] == b"\0"
         data = words.get(message.OF_DATA)
         pending = Pending(Call(name, method, {}, user, group, client), data or b"", link, sequence, number, wants_reply)
-        if number and number == self._listener:
-            path = decode(data or b"").get("path")
-            if isinstance(path, str) and path in self._taken:
-                self._publish(link, path)
-            pending.end(0)
-        elif not name:
-            pending.end(message.NOT_FOUND)
+        if not name:
+            is_ours = self._watches is not None and self._watches.told(number, words)
+            pending.end(0 if is_ours else message.NOT_FOUND)
         elif method not in self._objects[name]:
             pending.end(message.NO_METHOD)
         elif data is None:

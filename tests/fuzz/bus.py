@@ -39,7 +39,7 @@ def _connection(data):
         return {"got": call.arguments}
 
     peer = Peer(lambda timeout_s: wire, OBJECTS, answer, told.append)
-    peer._listener = 0xA4FE6A41
+    peer.listen("x", lambda event, values: None)
     reason = peer._lived()
     assert reason == "the bus ended the connection" or reason.startswith("the bus sent a message of"), reason
     until_s = time.monotonic() + ANSWER_S
@@ -104,10 +104,11 @@ def _recorded():
     return [bytes.fromhex(one) for scene in scenes.values() for _, one in scene["bytes"]]
 
 
-# The bus says hello, and that the object of the recorded scene is there.
+# The bus says hello, and that the object of the recorded scene is there; our first request is for the listener.
 BEGINNING = bytes.fromhex(
     "00000000 61f14ef8 00000004"
-    "00020001 00000000 00000014 03000008 9b40c579 05000008 1b1d53a9 00010001 00000000 0000000c 01000008 00000000"
+    "00020001 00000000 0000000c 03000008 a4fe6a41 00010001 00000000 0000000c 01000008 00000000"
+    "00020002 00000000 00000014 03000008 9b40c579 05000008 1b1d53a9 00010002 00000000 0000000c 01000008 00000000"
 )
 SEEDS = [*_recorded(), *(one[12:] for one in _recorded()), encode({"a": [1, "x", {"k": None}], "f": 1.5, "n": 1 << 40})]
 WORDS = [

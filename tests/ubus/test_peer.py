@@ -389,6 +389,84 @@ def test_a_name_is_taken_when_its_owner_leaves(bus, peers):
     assert answers.told[-1] == "oasis is on the bus now"
 
 
+def subscribed(caller, name):
+    """Subscribe to an object; return the number of the caller's own object."""
+    target = caller.number_of(name)
+    caller.say(message.ADD_OBJECT, 50, 0, b"")
+    while True:
+        kind, sequence, _, content = message.receive(caller.connection)
+        if kind == message.DATA and sequence == 50:
+            number = busd.number(busd.parse(content)[busd.OF_ID])
+            break
+    caller.say(message.SUBSCRIBE, 51, 0, busd.blob(id=number, target=target))
+    assert caller.reply(51) == (0, [])
+    return number, target
+
+
+def test_subscribers_are_told_and_nothing_is_sent_when_there_are_none(bus, peers, callers):
+    peer = peers(bus)
+    peer.notify("oasis.run", "news", {"n": 0})
+    caller = callers(bus)
+    number, target = subscribed(caller, "oasis.run")
+    until(lambda: peer._watched)
+    peer.notify("oasis.run", "news", {"n": 1})
+    kind, _, _, content = message.receive(caller.connection)
+    words = busd.parse(content)
+    assert (kind, busd.number(words[busd.OF_ID]), words[busd.OF_METHOD]) == (message.INVOKE, number, b"news\0")
+    assert decode(words[busd.OF_DATA]) == {"n": 1} and words[busd.OF_NO_REPLY] == b"\1"
+    caller.say(message.UNSUBSCRIBE, 52, 0, busd.blob(id=number, target=target))
+    assert caller.reply(52) == (0, [])
+    until(lambda: not peer._watched)
+    peer.notify("oasis.run", "news", {"n": 2})
+    peer.notify("nobody", "news", {})
+    with pytest.raises(ToolError, match="takes no bytes"):
+        peer._watched.add(peer._numbers["oasis"])
+        peer.notify("oasis", "news", {"b": b""})
+    with pytest.raises(ToolError, match="the event news of oasis has"):
+        peer.notify("oasis", "news", {"b": "x" * REPLY_BYTES})
+    assert ask(bus.path, "oasis", "info") == {"got": {}}
+
+
+def test_what_others_tell_is_told_on_whenever_they_are_there(bus, peers, callers):
+    got, answers = [], Answers()
+    peer = peers(bus, answers)
+    peer.subscribe("network", lambda event, data: got.append((event, data)))
+    peer.subscribe("later", lambda event, data: got.append((event, data)))
+    peer.listen("net.*", lambda event, data: got.append((event, data)))
+
+    def tell(name, value):
+        other = peers(bus, objects={name: {}})
+        until(lambda: other._watched)
+        other.notify(name, "up", {"n": value})
+        until(lambda: ("up", {"n": value}) in got)
+        other.stop()
+
+    tell("network", 1)
+    tell("later", 2)
+    tell("network", 3)
+    bus.kill()
+    until(peer.reason)
+    bus.start()
+    until(lambda: not peer.reason())
+    tell("network", 4)
+    caller = callers(bus)
+    caller.invoke(9, 1, "send", encode({"id": "net.up", "data": {"k": True}}))
+    until(lambda: ("net.up", {"k": True}) in got)
+    caller.invoke(10, 1, "send", encode({"id": "other", "data": {}}))
+    assert caller.reply(10)[0] == 0
+    assert [data.get("n") for _, data in got] == [1, 2, 3, 4, None], "each once, in order"
+
+
+def test_a_fault_in_what_is_told_is_a_line_and_no_end(bus, peers, callers):
+    answers = Answers()
+    peer = peers(bus, answers)
+    peer.listen("news", lambda event, data: data["missing"])
+    caller = callers(bus)
+    until(lambda: caller.invoke(9, 1, "send", encode({"id": "news", "data": {}})) or time.sleep(0.05) or answers.told)
+    assert "KeyError" in answers.told[0]
+    assert ask(bus.path, "oasis", "info") == {"got": {}}
+
+
 def test_descriptors_that_come_with_a_call_are_dropped(bus, peers, callers):
     peers(bus)
     caller = callers(bus)

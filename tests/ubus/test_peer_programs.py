@@ -12,7 +12,6 @@ import time
 
 import pytest
 
-from oasis.ubus import message
 from tests.ubus.buskit import Answers, RealBus, ask, going, make_peer, until
 
 OBJECTS = {
@@ -43,8 +42,10 @@ print(bus.call('oasis', 'info', {}), '\\n');
 print(bus.call('oasis.run', 'start', { message: 'x', count: 1 << 40, f: 1.5, parts: [{}], more: {} }), '\\n');
 bus.call('oasis', 'fault', {});
 print(ubus.error(), '\\n');
-let late = bus.defer('oasis.run', 'poll', {}, (status, reply) => { print([status, reply], '\\n'); uloop.end(); });
+let late = bus.defer('oasis.run', 'poll', {}, (status, reply) => { print([status, reply], '\\n'); });
 bus.defer('oasis', 'nothing', {}, (status, reply) => { print([status, reply], '\\n'); });
+let told = bus.subscriber(note => { print([note.type, note.data], '\\n'); uloop.end(); });
+told.subscribe('oasis.run');
 uloop.timer(15000, () => uloop.end());
 uloop.run();
 """
@@ -163,16 +164,17 @@ def test_ubus_sees_our_objects_come_and_go(bus, tmp_path):
         listening.wait()
 
 
-def test_ucode_calls_and_waits(bus, peer, gate, tmp_path):
+def test_ucode_calls_waits_and_subscribes(bus, peer, gate, tmp_path):
     if not shutil.which("ucode"):
         pytest.skip("NOT RUN: no ucode on PATH")
     script = tmp_path / "script.uc"
     script.write_text(SCRIPT, encoding="utf-8")
     running = subprocess.Popen(["ucode", str(script), bus.path], stdout=subprocess.PIPE, text=True)
     try:
-        until(lambda: going(peer))
-        time.sleep(0.2)  # the other answer has come by now
+        until(lambda: peer._watched)
         gate.set()
+        until(lambda: not going(peer))
+        peer.notify("oasis.run", "news", {"n": 1, "list": []})
         out = running.communicate(timeout=30)[0].splitlines()
     finally:
         running.kill()
@@ -181,7 +183,7 @@ def test_ucode_calls_and_waits(bus, peer, gate, tmp_path):
     assert json.loads(out[1]) == {"got": {"message": "x", "count": 1 << 40, "f": 1.5, "parts": [{}], "more": {}}}
     assert "'fault'" in out[2]
     later = [json.loads(line) for line in out[3:]]
-    assert [0, {"late": True}] in later and [0, {}] in later
+    assert [0, {"late": True}] in later and [0, {}] in later and ["news", {"n": 1, "list": []}] in later
 
 
 @pytest.fixture
@@ -249,9 +251,9 @@ def test_a_real_bus_that_stands_still_delays_an_answer_and_goes_on(bus, peer):
     bus.process.send_signal(signal.SIGSTOP)
     try:
         began = time.monotonic()
-        link, words = peer._link, message.attribute(message.OF_DATA, bytes(200_000))
+        peer._watched.update(peer._numbers.values())
         for _ in range(20):
-            link.send(message.message(message.PING, 0, 0, words))
+            peer.notify("oasis", "news", {"t": "x" * 200_000})
         assert time.monotonic() - began < 10
     finally:
         bus.process.send_signal(signal.SIGCONT)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.ubus import message
-from oasis.ubus.message import decode, encode
+from oasis.ubus.message import decode
 from oasis.ubus.peer import Peer
 from tests.fuzz.bus import Fed
 from tests.router import busd
@@ -47,7 +47,7 @@ def test_the_recorded_client_and_we_say_the_same_bytes(scripted):
     echo = {"s": "text", "i": "int", "b": "bool", "a": "list", "t": "table", "d": "number", "ubus_rpc_session": "text"}
     more = {"nul": None, "big": 5000000000, "neg": -7, "dbl": 0.25}
     answers = Answers(echo=lambda call: {**call.arguments, **more}, later=lambda call: {"late": True})
-    _, script, _ = scripted(answers, {"oasis.golden": {"echo": echo, "later": {}, "fail": {}}})
+    peer, script, _ = scripted(answers, {"oasis.golden": {"echo": echo, "later": {}, "fail": {}}})
     end = script.next()
     numbers, said = published(end)
     theirs, calls = messages("publish", "client"), messages("publish", "bus")
@@ -61,33 +61,30 @@ def test_the_recorded_client_and_we_say_the_same_bytes(scripted):
         assert found == [one for one in theirs if one[2] == wanted[2]], method
     call = answers.calls[0]
     assert (call.user, call.group, call.client) == ("root", "root", 0xEE743D16)
+    active, inactive = [one for one in calls if one[0] == message.NOTIFY]
+    end.sendall(message.message(*active))
+    until(lambda: peer._watched)
+    peer.notify("oasis.golden", "tick", {"n": 1})
+    kind, _, number, content = message.receive(end)
+    notice = next(one for one in theirs if one[0] == message.NOTIFY)
+    assert (kind, number) == (message.NOTIFY, notice[2])
+    assert content == notice[3] + busd.blob(no_reply=b"\1"), "nobody's answers are waited for"
+    end.sendall(message.message(*inactive))
+    until(lambda: not peer._watched)
 
 
-def test_the_recorded_listener_and_we_ask_for_events_in_the_same_form(scripted):
-    """We ask for them where a name is taken, to have it as soon as it is free."""
-    peer, script, _ = scripted(objects={"oasis": {}})
+def test_the_recorded_listener_and_we_ask_for_events_in_the_same_bytes(scripted):
+    peer, script, _ = scripted()
     end = script.next()
-    for status in (busd.BAD_ARGUMENT, busd.BAD_ARGUMENT):
-        sequence = message.receive(end)[1]
-        end.sendall(message.message(message.STATUS, sequence, 0, busd.blob(status=status)))
+    published(end)
+    peer.listen("oasis.*", lambda event, data: None)
+    theirs = [one for one in messages("listen", "client") if one[0] == message.INVOKE]
     kind, sequence, _, content = message.receive(end)
     assert (kind, content) == (message.ADD_OBJECT, b"")
     end.sendall(message.message(message.DATA, sequence, 0, busd.blob(id=0xA4FE6A41)))
     end.sendall(message.message(message.STATUS, sequence, 0, busd.blob(status=0)))
-    theirs = next(one for one in messages("listen", "client") if one[0] == message.INVOKE)
     kind, _, to, content = message.receive(end)
-    ours, wanted = busd.parse(content), busd.parse(theirs[3])
-    assert (kind, to) == (theirs[0], theirs[2])
-    values = {**decode(wanted.pop(busd.OF_DATA)), "pattern": "ubus.object.remove"}
-    assert ours.pop(busd.OF_DATA) == encode(values)
-    assert ours == wanted
-    assert peer.taken()
-    removed = {"id": 5, "path": "oasis"}
-    end.sendall(invoke(9, 0xA4FE6A41, "ubus.object.remove", data=encode({**removed, "path": "else"})))
-    assert message.receive(end)[:2] == (message.STATUS, 9)
-    end.sendall(invoke(10, 0xA4FE6A41, "ubus.object.remove", data=encode(removed)))
-    assert message.receive(end)[0] == message.ADD_OBJECT
-    assert message.receive(end)[:2] == (message.STATUS, 10)
+    assert [(kind, to, content)] == [(one[0], one[2], one[3]) for one in theirs]
 
 
 def test_no_reply_is_given_where_none_is_wanted(scripted):
