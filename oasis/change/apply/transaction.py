@@ -184,7 +184,7 @@ class Transaction:
         if record is not None:
             raise ApplyError(
                 "change %s waits to be kept or rolled back; %s" % (record["id"], outcome),
-                "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
+                "keep it with `oasis confirm` or undo it with `oasis rollback`, then try again",
             )
 
     def _undo_half(self, record: Record, plan: Plan, error: Exception) -> None:

@@ -14,7 +14,7 @@ import re
 from oasis.catalogue.address_text import mask_bits, text_of
 from oasis.core.addresses import number4
 from oasis.parts.offline.results import fill, quoted, sentence
-from oasis.parts.offline.slots import Problem, World, host_label, is_host4
+from oasis.parts.offline.slots import ENCRYPTION, Problem, World, host_label, is_host4
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,6 @@ _CHANNELS = {
     "6g": range(1, 234, 4),
 }
 _WIDEST = {"2g": 40, "5g": 160, "6g": 160}
-_ENCRYPTION = {"wpa2": "psk2", "wpa3": "sae", "mixed": "sae-mixed", "none": "none"}
 _BANDS = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
 _SECTIONS = (
     ("wireless", "guest"), ("wireless", "guest_2"), ("wireless", "guest_3"), ("dhcp", "guest"),
@@ -826,7 +825,7 @@ class Sets:
 
     def encrypted(self) -> Rows:
         """Return the networks that get another encryption, where a password is there and 6 GHz allows it."""
-        wanted = _ENCRYPTION[self._slots["encryption"]]
+        wanted = ENCRYPTION[self._slots["encryption"]]
         rows = []
         for radio, section in _some(self._access_points(), Problem("no_access_point")):
             now = str(section.get("encryption", "none"))

@@ -51,11 +51,14 @@ _PLAIN = str.maketrans(
 _UNSEEN = "\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 
 
+# An encryption as it is called, and as UCI writes it.
+ENCRYPTION = {"wpa2": "psk2", "wpa3": "sae", "mixed": "sae-mixed", "none": "none"}
 # Type -> what is right, and the name of the text that says what is wrong.
 SIMPLE: dict[str, tuple[Callable[[str], bool], str]] = {
     "channel": (lambda text: text == "auto" or _is_within(text, 1, 233), "bad_channel"),
     "width": (lambda text: text in ("20", "40", "80", "160"), "bad_width"),
     "power": (lambda text: _is_within(text, 1, MOST_DBM), "bad_power"),
+    "encryption": (lambda text: text in ENCRYPTION, "bad_encryption"),
     "speed": (lambda text: _is_within(text, 64, MOST_KBIT), "bad_speed"),
     "clock": (lambda text: bool(re.match(r"(?:[01]\d|2[0-3]):[0-5]\d\Z", text)), "bad_clock"),
 }
