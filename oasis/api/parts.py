@@ -80,6 +80,14 @@ class Extras:
         self.tools: list[str] | None = None
         self.service = ""
 
+    def allow(self, tools: list[str]) -> None:
+        """Let only these tools through, of those that got through so far."""
+        self.tools = tools if self.tools is None else [name for name in self.tools if name in tools]
+
+    def prefer(self, service: str) -> None:
+        """Have an alias or service answer, where one is given."""
+        self.service = service or self.service
+
 
 class Offered:
     """The tools of a part as its file tells of them: a source of the registry. A call makes the part."""

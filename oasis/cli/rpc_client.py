@@ -28,7 +28,10 @@ class NoDaemon(OasisError):
     code = "no_daemon"
     exit_status = 69  # EX_UNAVAILABLE of sysexits.h
     retryable = True
-    is_absent = False  # it never answered: whatever was asked of it has not been done
+
+    def __init__(self, message: str, hint: str = "", is_absent: bool = False) -> None:
+        super().__init__(message, hint)
+        self.is_absent = is_absent  # it never answered: whatever was asked of it has not been done
 
 
 class Client:
@@ -114,11 +117,8 @@ class Client:
             raise PolicyError(f"no permission to open {self.path}", "only root may talk to the service")
         except OSError as error:
             channel.close()
-            absent = NoDaemon(
-                f"the oasis service is not running ({self.path}: {error.strerror})", f"start it: {self._hint}"
-            )
-            absent.is_absent = not self._has_answered
-            raise absent
+            words = f"the oasis service is not running ({self.path}: {error.strerror})"
+            raise NoDaemon(words, f"start it: {self._hint}", not self._has_answered)
         return channel
 
 

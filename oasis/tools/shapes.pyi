@@ -159,6 +159,9 @@ class TurnExtras(Protocol):
     tools: list[str] | None
     service: str
 
+    def allow(self, tools: list[str]) -> None: ...
+    def prefer(self, service: str) -> None: ...
+
 class PlanResult(TypedDict, total=False):
     """What became of a plan, as a tool's result; see operator.py."""
 

@@ -161,7 +161,7 @@ class Memory:
             room -= len(line) + 1
             if room >= 0:
                 lines.append(line)
-                extras.taint += [label for label in fact.get("taint", []) if label not in extras.taint]
+                extras.taint.extend(label for label in fact.get("taint", []) if label not in extras.taint)
         if lines:
             extras.system.append("\n".join([self._data[0].context, *lines]))
 

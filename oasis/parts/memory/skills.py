@@ -155,8 +155,8 @@ class Skills:
             return
         extras.system.append(self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"])
         if skill["tools"] is not None:
-            extras.tools = usable if extras.tools is None else [name for name in extras.tools if name in usable]
-        extras.service = skill["model"] or extras.service
+            extras.allow(usable)
+        extras.prefer(skill["model"])
         if is_new:
             self._note(turn, "this is done by the skill {0} (see: oasis skills show {0})".format(skill["name"]))
 

@@ -263,7 +263,7 @@ class JobRun(Principal):
         """Return the services to ask and how; a model gets the prompt of this run."""
         if told is not None:
             told.system.append(self._system)
-            told.taint += self._system_taint
+            told.taint.extend(self._system_taint)
         if not self.job.get("calls"):
             return services, asker
         return services[:1], lambda service: self._answer_by_calls(asker)

@@ -221,7 +221,7 @@ class Guest(Principal):
     ) -> tuple[list[Service], Callable[[Service], Ask]]:
         """Return who answers and how it is asked, with a guest's tools alone."""
         if told is not None:
-            told.tools = tools_of(self.role)
+            told.allow(tools_of(self.role))
         return services, asker
 
     def judge(self, plan: Plan) -> Plan:
