@@ -26,7 +26,7 @@ service looks into the web), "cache"?: false (the service does not keep the prom
 Messages are those of the chat; an image or document block has its content as `data` (base64), see wire.py.
 Events are the dicts made in events.py. A decoder's events end with exactly one `done` or `error`.
 
-A new vendor is a new file and a line in VENDORS.
+A new vendor is a new file, a line in VENDORS and a profile; docs/developer.md names what its tests must have.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class ProviderContract:
         assert made["method"] == "POST" and made["url"].startswith("http") and isinstance(made["body"], bytes)
         assert made == self.vendor.build_request(list(self.MESSAGES), [self.tool], self.options)
         body = json.dumps(json.loads(made["body"]))
-        assert "hello" in body and "status" in body
+        assert "hello" in body and "status" in body, "the message and the tool's name must be in it: " + body
 
     def check_the_key_is_in_a_header_alone(self):
         options = {**self.options, "key": "sk-secret-of-the-test"}
