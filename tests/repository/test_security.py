@@ -48,7 +48,7 @@ def test_each_threat_is_shown_by_a_test():
 ])  # fmt: skip
 def test_who_the_model_of_threats_begins_with_has_tests_by_name(who):
     found = [number for number, row in enumerate(rows()) if who in row[0]]
-    assert len(found) == 1
+    assert len(found) == 1, "SECURITY.md needs one row whose first cell holds: " + who
     own = [rows()[found[0]]]
     for row in rows()[found[0] + 1 :]:
         if row[0]:
