@@ -271,7 +271,7 @@ class _BuiltIn:
         self, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent, only_sure: bool = False
     ) -> None:
         """Answer the last message; with `only_sure` say nothing where it is not certain what was meant."""
-        if self._closing and _applied(messages[-1]) == self._summaries:
+        if self._closing and self._summaries and _applied(messages[-1]) == self._summaries:
             on_event({"type": "delta", "text": self._closing})
             on_event({**self._done, "stop_reason": "end_turn"})
             return

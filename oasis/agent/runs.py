@@ -4,9 +4,9 @@ A run keeps its events for a while after its end. Text pieces that nobody fetche
 oldest events give way: who asks for them gets one `reset` with all text that was dropped, then what is kept. Knows no
 front-end.
 
-An event is masked once, when it enters; text, when it is first fetched, for then the pieces that came are together. No
-event may end within a secret: the end of a text that may be the beginning of one is held back until more text, or the
-end of its block, tells.
+What is shown is masked a poll at a time, with the secrets that are known then and over all events that it holds: a
+secret may become one later, and a key's lines may come one by one. No event may end within a secret: the end of a text
+that may be the beginning of one is held back until more text, or the end of its block, tells.
 """
 
 from __future__ import annotations
@@ -21,18 +21,11 @@ if False:  # annotations only
     from typing import TypeVar
 
     from oasis.agent.shapes import Came, News
-    from oasis.core.shapes import Any, Callable, Protocol
+    from oasis.core.shapes import Any, Callable
 
     T = TypeVar("T")
 
     Event = dict[str, Any]
-
-    class Mask(Protocol):
-        def open_end(self, text: str) -> int:
-            """Tell how many characters at the end of a text may be part of a secret that goes on."""
-
-        def event(self, event: Event) -> Event:
-            """Return an event as front-ends may have it."""
 
     Work = Callable[..., tuple[str, str]]
 
@@ -61,12 +54,13 @@ class Run:
     """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls.
 
     `came`: the connections by which its owner is here, as far as anything tells (proof_of_life.py); `client`: the
-    program of somebody else's that began it, by the name that it gives itself. Without a `mask` all is shown as it is.
+    program of somebody else's that began it, by the name that it gives itself. `open_end(text)` tells how many
+    characters at the end of a text may be part of a secret that goes on.
     """
 
     def __init__(
         self, name: str, chat: str, now_s: Callable[[], float], *, news: threading.Condition | None = None,
-        came: Came = (), client: str = "", mask: Mask | None = None,
+        came: Came = (), client: str = "", open_end: Callable[[str], int] | None = None,
     ) -> None:  # fmt: skip
         self.id = name
         self.chat = chat
@@ -84,7 +78,7 @@ class Run:
         self._fetched = 0  # events below this number were seen by somebody and change no more
         self._dropped: list[str] = []  # whole pieces, for the same reason as they are held back
         self._held = ""
-        self._mask = mask
+        self._open_end = open_end
         self._news = news or threading.Condition()
         self._is_cancelled = False
 
@@ -94,9 +88,6 @@ class Run:
 
     def emit(self, kind: str, **fields: object) -> None:
         """Add an event; front-ends that wait are woken."""
-        event = {"type": kind, **fields}
-        if kind not in ("delta", "end"):
-            event = self._masked(event)
         with self._news:
             self._unfold()
             if self._ended_s is None:
@@ -111,19 +102,16 @@ class Run:
                 if kind in _ENDS:
                     held, self._held = self._held, ""
                     self._add_text(held)
-                self._add(event)
+                self._add({"type": kind, **fields})
             while self._size > EVENT_BYTES and len(self._events) > 1:
                 self._drop_first()
             self._fold()
             self._news.notify_all()
 
-    def _masked(self, event: Event) -> Event:
-        return self._mask.event(event) if self._mask else event
-
     def _released(self, text: str) -> str:
         """Return what may be shown of the text that was held back and the one that follows it."""
         whole = self._held + text
-        keep = self._mask.open_end(whole) if self._mask else 0
+        keep = self._open_end(whole) if self._open_end is not None else 0
         shown = len(whole) - (keep if keep <= HELD_CHARS else 0)
         self._held = whole[shown:]
         return whole[:shown]
@@ -186,21 +174,10 @@ class Run:
                     break
                 self._news.wait(left_s)
             self._unfold()
-            self._mask_text()
             events = self._since(max(since, 0))
             self._fetched = self._next
             self._fold()
             return {"run": self.id, "chat": self.chat, "state": self.state, "events": events, "next": self._next}
-
-    def _mask_text(self) -> None:
-        """Mask the text that nobody fetched yet: pieces that follow each other as one, which the last of them holds."""
-        new = [event for event in self._events if event["seq"] >= self._fetched]
-        for number, event in enumerate(new):
-            if event["type"] == "delta":
-                if number + 1 < len(new) and new[number + 1]["type"] == "delta":
-                    new[number + 1]["text"], event["text"] = event["text"] + new[number + 1]["text"], ""
-                else:
-                    event["text"] = self._masked({"type": "delta", "text": event["text"]})["text"]
 
     def _fold(self) -> None:
         """Keep the events of an ended run as one text: a third of the memory, and hardly anybody asks again."""
@@ -221,7 +198,7 @@ class Run:
         found: list[Event] = []
         first = self._events[0]["seq"] if self._events else self._next
         if since < first:
-            found.append({"seq": since, **self._masked({"type": "reset", "text": "".join(self._dropped)})})
+            found.append({"seq": since, "type": "reset", "text": "".join(self._dropped)})
         for event in self._events[max(since - first, 0) :]:
             if event["type"] == "delta" and found and found[-1]["type"] == "delta":
                 found[-1] = {**event, "text": found[-1]["text"] + event["text"]}
@@ -238,12 +215,14 @@ class Run:
 
 
 class Runs:
-    """All runs of one daemon. `new_id()` gives xids; `mask` as in Run."""
+    """All runs of one daemon. `new_id()` gives xids; `open_end` as in Run."""
 
-    def __init__(self, new_id: Callable[[], str], now_s: Callable[[], float], mask: Mask | None = None) -> None:
+    def __init__(
+        self, new_id: Callable[[], str], now_s: Callable[[], float], open_end: Callable[[str], int] | None = None
+    ) -> None:
         self._new_id = new_id
         self._now_s = now_s
-        self._mask = mask
+        self._open_end = open_end
         self._lock = threading.Lock()
         self._news = threading.Condition()
         self._runs: dict[str, Run] = {}
@@ -280,7 +259,9 @@ class Runs:
                 raise BusyError("%d runs are at work already" % RUNNING, _ROOM)
             if client and sum(1 for run in busy if run.client) >= CLIENTS:
                 raise BusyError("%d calls of clients are at work already" % CLIENTS, _ROOM)
-            run = Run(self._new_id(), chat, self._now_s, news=self._news, came=came, client=client, mask=self._mask)
+            run = Run(
+                self._new_id(), chat, self._now_s, news=self._news, came=came, client=client, open_end=self._open_end
+            )
             self._runs[run.id] = run
             return run
 

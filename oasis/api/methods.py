@@ -92,9 +92,7 @@ class Methods:
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
             raise self._services.redactor.error(error)
-        if not method.is_masked:
-            reply = replies.masked(reply, self._services)
-        return reply if role["name"] == "owner" else replies.without_chosen(reply)
+        return replies.shown(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
 
     def owner(self, name: str) -> Any:
         """Return the object that a row of the table names, made with its first call.

@@ -34,15 +34,14 @@ class Method:
 
     `handler` is "OWNER.FUNCTION": the owner is `methods`, `chats` or `services` (methods.py), one of OWN
     (parts.py), or an optional part by its name in the METHODS of its manifest. `arguments` is {argument: (type, is
-    required)}. With `takes_role` the handler gets the caller's role as well; `is_masked` says that its reply holds no
-    secret any more.
+    required)}. With `takes_role` the handler gets the caller's role as well.
     """
 
-    __slots__ = ("access", "arguments", "function", "is_masked", "owner", "takes_role")
+    __slots__ = ("access", "arguments", "function", "owner", "takes_role")
 
     def __init__(
         self, access: str, handler: str, required: Arguments, optional: Arguments | None = None,
-        takes_role: bool = False, *, is_masked: bool = False,
+        takes_role: bool = False,
     ) -> None:  # fmt: skip
         self.access = access
         self.owner, _, function = handler.partition(".")
@@ -51,7 +50,6 @@ class Method:
         self.arguments = {name: (kind, True) for name, kind in required.items()}
         self.arguments.update((name, (kind, False)) for name, kind in (optional or {}).items())
         self.takes_role = takes_role
-        self.is_masked = is_masked
 
 
 TABLE: dict[str, Method] = {
@@ -80,7 +78,6 @@ TABLE: dict[str, Method] = {
         {"run": str},
         {"since": int, "wait_ms": int},
         takes_role=True,
-        is_masked=True,  # event by event, as they entered the run
     ),
     "run.cancel": Method("write", "methods.run_cancel", {"run": str}, takes_role=True),
     "run.active": Method("read", "methods.run_active", {}),

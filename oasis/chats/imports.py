@@ -37,8 +37,9 @@ def bring(
 
     def lines() -> Iterator[bytes]:
         for message in found.messages():
-            yield jsonl.line(message)
-            message.pop("content")  # let go of it before the next one is made
+            line = jsonl.line(message)
+            message.pop("content")  # let go of it before the line is written
+            yield line
         for record in found.records():
             yield jsonl.line(record)
         if title:

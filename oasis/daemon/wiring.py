@@ -38,7 +38,6 @@ from oasis.system.confinement import USER, Confinement
 from oasis.system.connections import LineServer
 from oasis.system.files import Files, free_bytes, hold
 from oasis.system.root import Machine, Root
-from oasis.tools import replies
 from oasis.tools.router import Facts, OwnRecords
 from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
@@ -108,7 +107,7 @@ class Daemon:
         self.redactor = Redactor(files, root.confdir, self._install_key, self.settings.keys)
         self.ubus = Ubus(self.executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
         self.ubus_call = self.ubus.call
-        self.runs = Runs(self.new_id, clock.now_s, replies.Mask(self))
+        self.runs = Runs(self.new_id, clock.now_s, self.redactor.open_end)
         self._wire_changes()
         self._wire_models()
         self.chats = gather_chats(self.machine, self.settings, self.new_id, self.redactor.first_words, fault)

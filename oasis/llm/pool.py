@@ -453,7 +453,7 @@ def _left_behind(uid: int | None, leaders: set[int], mark: str) -> list[int]:
         if uid is not None
         or made[pid][1] in leaders
         or _descends(pid, made, leaders)
-        or mark.encode() in _of_proc(pid, "environ")
+        or (mark and mark.encode() in _of_proc(pid, "environ"))
     ]
 
 

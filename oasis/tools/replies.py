@@ -1,7 +1,6 @@
 """What people see of a reply: secrets masked, also those that were only typed, and devices with their names.
 
-The one place on the way to every front-end: events pass it when they enter a run, stored chats, plans, changes and
-titles when a method replies.
+The one place on the way to every front-end, for events, stored chats, plans, changes and titles alike.
 """
 
 from __future__ import annotations
@@ -11,66 +10,51 @@ from oasis.tools.router import known_devices, with_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol, TypeVar
+    from typing import Any
 
     from oasis.redaction.redactor import Redactor
     from oasis.tools.router import Facts
 
-    T = TypeVar("T")
 
-    class Services(Protocol):
-        redactor: Redactor
-        facts: Facts
-
-
-class Mask:
-    """Masks what front-ends get of one daemon.
-
-    The secrets on cards that somebody chose are still in clear, also one that the owner typed for something else: they
-    are for the owner's eyes, and `without_chosen` takes them out for all others.
-    """
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self.open_end = services.redactor.open_end
-
-    def event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event of a run as front-ends may have it."""
-        return masked(event, self._services)
+def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, object]:
+    """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
+    kept = reply if is_owner else _without_chosen(reply)
+    found = walk(redactor.hide(without_typed(kept)), lambda text: with_names(text, lambda: known_devices(facts)))
+    assert isinstance(found, dict)  # as the reply is
+    return _with_chosen(found, reply) if is_owner else found
 
 
-def masked(reply: T, services: Services) -> T:
-    """Return a method's reply as front-ends may have it; see Mask."""
-    devices = lambda: known_devices(services.facts)  # noqa: E731
-    found: Any = walk(services.redactor.hide(without_typed(reply)), lambda text: with_names(text, devices))
-    if isinstance(reply, dict):
-        plans, plan = reply.get("plans"), reply.get("plan")
-        if isinstance(plans, list):
-            found = {**found, "plans": [_clear(*pair) for pair in zip(found["plans"], plans, strict=True)]}
-        elif isinstance(plan, dict):
-            found = {**found, "plan": _clear(found["plan"], plan)}
-    shown: T = found  # only its texts are others
-    return shown
+def _with_chosen(found: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply whose cards hold the chosen secrets in clear, also one that the owner typed for something else."""
+    plans, events = reply.get("plans"), reply.get("events")
+    if isinstance(plans, list):
+        found = {**found, "plans": [_clear(*pair) for pair in zip(found["plans"], plans, strict=True)]}
+    # Other methods call other lists by these names: schedule.list has the events that an order can wait for.
+    if isinstance(events, list) and any(isinstance(one, dict) and one.get("type") == "plan" for one in events):
+        pairs = zip(found["events"], events, strict=True)
+        told = [
+            {**new, "plan": _clear(new["plan"], old["plan"])} if old["type"] == "plan" else new for new, old in pairs
+        ]
+        found = {**found, "events": told}
+    return found
 
 
 def _clear(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
-    chosen = old.get("secrets") if isinstance(old, dict) else None
+    chosen = old.get("secrets")
     if not chosen:
         return new
     pairs = zip(new["secrets"], chosen, strict=True)
     return {**new, "secrets": [{**one, "value": given["value"]} if "value" in given else one for one, given in pairs]}
 
 
-def without_chosen(value: T) -> T:
-    """Return a reply without the values of chosen secrets (change/text_origin.py) on cards of plans."""
-    found: Any = value
+def _without_chosen(value: object) -> object:
+    """Take the values of chosen secrets (change/secret_origin.py) from the cards of plans."""
     if isinstance(value, (list, tuple)):
-        found = [without_chosen(item) for item in value]
-    elif isinstance(value, dict):
-        left_out = "value" if {"where", "from", "value"} == set(value) else ""
-        found = {key: without_chosen(item) for key, item in value.items() if key != left_out}
-    left: T = found
-    return left
+        return [_without_chosen(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    left_out = "value" if {"where", "from", "value"} == set(value) else ""
+    return {key: _without_chosen(item) for key, item in value.items() if key != left_out}
 
 
 def without_typed(value: object) -> object:

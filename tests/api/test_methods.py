@@ -474,6 +474,34 @@ def test_a_chosen_secret_on_a_card_is_for_the_owner_alone(daemon, call):
     assert of_viewer == {**of_owner, "secrets": [{"where": chosen["where"], "from": chosen["from"]}]}
 
 
+def test_what_becomes_a_secret_later_is_masked_in_what_was_said_before(daemon, call):
+    """Also the lines of a private key, which come one by one, and however often somebody asked meanwhile."""
+    key = [
+        "-----BEGIN PRIVATE KEY-----",
+        *["MC4CAQAwBQYDK2VwBCIEIJx%03dq5vZrYB0aVbX8mY1uT5lQ2cW0" % at for at in range(4)],
+    ]
+    key.append("-----END PRIVATE KEY-----")
+    is_said, go_on = threading.Event(), threading.Event()
+
+    def work(run):
+        run.emit("delta", text="its key is brand-new-secret-1.")
+        run.emit("note", text="and brand-new-secret-1 it is")
+        for line in key:
+            run.emit("tool_progress", text=line)
+        is_said.set()
+        go_on.wait(5)
+        return "done", "end_turn"
+
+    run = daemon.runs.start("", work)
+    assert is_said.wait(5)
+    assert "brand-new-secret-1" in str(call("run.poll", VIEWER, run=run.id))
+    daemon.redactor.keep("brand-new-secret-1", "random")
+    go_on.set()
+    daemon.runs.wait_ended(5)
+    said = str(call("run.poll", VIEWER, run=run.id))
+    assert "brand-new-secret-1" not in said and "q5vZrYB0aVbX8mY1uT5lQ2cW0" not in said
+
+
 def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     emitted = []
     run = NoRun()

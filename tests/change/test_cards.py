@@ -18,7 +18,6 @@ from oasis.errors import PolicyError
 from oasis.parts.telegram import card as telegram_card
 from oasis.parts.telegram import talk
 from oasis.parts.telegram import text as telegram_text
-from oasis.tools.replies import without_chosen
 from tests.agent.test_untrusted_words import Scene
 from tests.cli import launcher
 from tests.daemon.test_wiring import approve, config, follow, of_type, option, root  # noqa: F401
@@ -294,9 +293,14 @@ def test_a_long_summary_ends_with_a_sign_and_steers_no_terminal(here):
 
 def test_only_the_owner_sees_a_chosen_secret(here):
     card_of(here, "make the wifi safe", "moonlight-harbor-77")
+    from oasis.tools.replies import shown
+
+    class Nothing:
+        hide = staticmethod(lambda value: value)
+
     reply = {"plans": here.daemon.call("plan.list")["plans"]}
     assert "moonlight" in json.dumps(reply)
-    assert "moonlight" not in json.dumps(without_chosen(reply))
+    assert "moonlight" not in json.dumps(shown(reply, Nothing, None))
     assert not telegram_card.is_whole(reply["plans"][0])
     assert "moonlight" not in telegram_card.of_plan(reply["plans"][0], True)
 

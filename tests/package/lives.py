@@ -38,6 +38,7 @@ def upgraded(guest: Guest) -> dict[str, object]:
     told["old"] = guest.tree()
     told["upgraded"] = guest.opkg("install", *feed(guest, "next"))
     told["is_up"] = guest.wait_for(SOCKET)
+    told["daemon"] = guest.read("/tmp/daemon.err")
     told["version"] = guest.run("oasis", "--version")
     told["config"] = guest.read(CONFIG)
     told["new"] = guest.tree()

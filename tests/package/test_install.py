@@ -27,7 +27,7 @@ def feeds(tmp_path_factory, packaging):
     manifest = packaging.manifest.load()
     nearby = copy.deepcopy(manifest)
     nearby["version"] = "99.0.0"
-    nearby["leave_out"].append("migration.py")
+    nearby["leave_out"].append("help.py")
     for name, what in (("first", manifest), ("next", nearby)):
         os.mkdir(top / name)
         for file, (_, data, _) in packaging.build.build(what, packaging.REPOSITORY, 1700000000).items():
@@ -154,7 +154,7 @@ def test_removal_leaves_only_what_is_the_owners(whole):
 
 def test_an_upgrade_keeps_the_configuration_and_what_was_switched_off(upgraded):
     assert upgraded["upgraded"]["status"] == 0, upgraded["upgraded"]
-    assert upgraded["is_up"]
+    assert upgraded["is_up"], upgraded["daemon"]
     assert upgraded["config"].endswith("# mine\n")
     assert "/etc/rc.d/S95oasis" not in upgraded["new"]
     assert "/etc/rc.d/S11oasis-restore" in upgraded["new"]
@@ -162,7 +162,7 @@ def test_an_upgrade_keeps_the_configuration_and_what_was_switched_off(upgraded):
 
 def test_an_upgrade_leaves_no_bytecode_of_a_module_that_is_gone(upgraded):
     def left(tree):
-        return [path for path in tree if path.startswith("/usr/lib/oasis/") and "/migration." in path]
+        return [path for path in tree if path.startswith("/usr/lib/oasis/") and "/help." in path]
 
     assert len(left(upgraded["old"])) == 2
     assert left(upgraded["new"]) == []
@@ -224,7 +224,7 @@ def test_apk_upgrades_without_bytecode_of_what_is_gone(by_apk):
     assert by_apk["upgraded"]["status"] == 0, by_apk["upgraded"]
     assert by_apk["is_up_again"] and by_apk["pid"] != by_apk["new_pid"], "the old service went on"
     ours = [path for path in by_apk["after_upgrade"] if path.startswith("/usr/lib/oasis")]
-    assert not [path for path in ours if "/migration." in path]
+    assert not [path for path in ours if "/help." in path]
     assert [path for path in by_apk["after_upgrade"] if "/__pycache__/wiring." in path]
 
 

@@ -50,7 +50,8 @@ class Journal:
         self._lock = threading.Lock()
         self._ends: dict[str, bool] = {}  # change: whether it is ending; only this journal writes records
         self._looking = threading.Lock()
-        self._newest: dict[tuple[str, str, str], bytes] = {}  # the images of the newest change, as they are on flash
+        # The images of the newest change as they were written: path: (stamp of its file, the bytes).
+        self._newest: dict[str, tuple[object, bytes]] = {}
 
     def prepare(self, record: Record, images: Images, modes: dict[str, int], deadline_up_s: int) -> None:
         """Put record, images and restore copies with their modes on flash.
@@ -91,12 +92,9 @@ class Journal:
             folder = "%s/%s/%s" % (self._history, record["id"], which)
             self._files.folder(folder)
             for name, pair in images.items():
-                self._files.replace(folder + "/" + name, pair[side])
-        self._newest = {
-            (str(record["id"]), which, name): pair[side]
-            for side, which in enumerate(_IMAGES)
-            for name, pair in images.items()
-        }
+                path = folder + "/" + name
+                self._files.replace(path, pair[side])
+                self._newest[path] = (self._files.stamp(path), pair[side])
         self.write(record)
 
     def set_deadline(self, up_s: int) -> None:
@@ -206,9 +204,10 @@ class Journal:
 
     def image(self, change: str, which: str, name: str) -> bytes:
         """Return the `before` or `after` image of a package."""
-        data = self._newest.get((change, which, name))
-        if data is None:
-            data = self._files.read("%s/%s/%s/%s" % (self._history, change, which, name))
+        path = "%s/%s/%s/%s" % (self._history, change, which, name)
+        stamp, data = self._newest.get(path, (None, None))
+        if data is None or self._files.stamp(path) != stamp:
+            data = self._files.read(path)
         if data is None:
             raise UsageError("change %s has no %s image of %s" % (change, which, name), "it cannot be undone by itself")
         return data
@@ -271,11 +270,12 @@ class Journal:
         names = self._files.names(self._history)
         if len(names) <= AUTOMATIC:
             return
-        readable = {str(record["id"]): record for record in self.records()}
-        automatic = [name for name in names if name in readable and readable[name].get("automatic")]
+        records = {name: self._readable(name) for name in names}
+        automatic = [name for name, record in records.items() if record and record.get("automatic")]
         approved = [name for name in names if name not in automatic]
         for name in [*automatic[:-AUTOMATIC], *approved[:-HISTORY]]:
-            if name not in readable or not is_ending(readable[name]):
+            record = records[name]
+            if record is None or not is_ending(record):
                 self._remove(name)
 
     def _remove(self, change: str) -> None:

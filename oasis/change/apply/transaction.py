@@ -23,7 +23,16 @@ import sys
 import threading
 import time
 
-from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UnwrittenError, UsageError
+from oasis.errors import (
+    ApplyError,
+    OasisError,
+    RollbackError,
+    StoreError,
+    ToolError,
+    UciError,
+    UnwrittenError,
+    UsageError,
+)  # fmt: skip
 from oasis.system.digest import sha256
 from oasis.uci import model
 
@@ -131,7 +140,13 @@ class Transaction:
         """Tell the end of changes whose records were not written any more: removing the list is what confirms one."""
         for record in self._journal.records():
             if record["state"] in ("prepared", "applied"):
-                is_written = not self._moved(record)
+                try:
+                    sums = {name: sha256(self._planner.read(name)) for name in record["after"]}
+                except StoreError:
+                    continue  # the flash does not tell now; the next start does
+                except UciError:
+                    sums = {}  # a package is gone
+                is_written = sums == record["after"]
                 record["state"] = "confirmed" if is_written else "rolled_back"
                 if is_written and not self._set_ends(record):
                     continue

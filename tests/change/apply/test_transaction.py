@@ -132,6 +132,30 @@ def test_a_restart_leaves_a_kept_change_alone(kit):
     assert b"'Attic'" in kit.config("wireless")
 
 
+@pytest.mark.parametrize(("fault", "states"), [("", ["confirmed"]), ("unreadable", ["prepared", "confirmed"]),
+                                               ("gone", ["rolled_back"]), ("other", ["rolled_back"])])  # fmt: skip
+def test_the_end_of_a_change_whose_record_was_not_written_is_told_once_its_files_tell_it(kit, fault, states):
+    """The list is gone, which keeps a change, and then the power: what cannot be read is no sign of a rollback."""
+    record = kit.transaction.apply(kit.plan(RENAME))
+    kit.journal.update(record["id"], state="prepared")
+    path = kit.root.confdir + "/system"
+    if fault == "gone":
+        os.remove(path)
+    elif fault == "other":
+        kit.write("system", kit.config("system").replace(b"attic", b"cellar"))
+    second = kit.again()
+    if fault == "unreadable":
+        os.rename(path, path + ".away")
+        os.mkfifo(path)
+    seen = []
+    for _ in states:
+        assert second.transaction.recover() is None
+        seen.append(second.journal.read(record["id"])["state"])
+        if os.path.exists(path + ".away"):
+            os.replace(path + ".away", path)
+    assert seen == states
+
+
 def test_everything_the_undo_needs_is_on_flash_before_the_first_commit(kit):
     seen = {}
 
