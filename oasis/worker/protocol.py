@@ -153,7 +153,7 @@ class _Exchange:
         key = self._options["key"]
         hidden = {name: value.replace(key, "***") if key else value for name, value in http["headers"].items()}
         shown: Event = {"type": "shown", "method": http["method"], "url": http["url"], "headers": hidden}
-        self._emit({**shown, "text": http["body"].decode("utf-8")})
+        self._emit({**shown, "text": str(http["body"], "utf-8")})
         self._emit(events.done("end_turn", wire.model_of(self._options)))
 
     def _chat(self, http: Http, tools: wire.Toolset) -> None:
