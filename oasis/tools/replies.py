@@ -48,7 +48,7 @@ def _clear(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_chosen(value: object) -> object:
-    """Take the values of chosen secrets (change/secret_origin.py) from the cards of plans."""
+    """Take the values of chosen secrets (change/text_origin.py) from the cards of plans."""
     if isinstance(value, (list, tuple)):
         return [_without_chosen(item) for item in value]
     if not isinstance(value, dict):
