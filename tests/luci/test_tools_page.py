@@ -72,6 +72,7 @@ def test_approval_is_chosen_and_allowing_a_change_takes_a_question(router: Any, 
     expect(approval(page, "wol")).to_be_enabled()
     approval(page, "wol").select_option("Allow")
     page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Allow", exact=True)).to_be_hidden()
     expect(approval(page, "wol")).to_have_value("deny")
     expect(approval(page, "wol")).to_be_focused()
     approval(page, "wol").select_option("Allow")
