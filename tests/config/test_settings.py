@@ -7,11 +7,13 @@ import stat
 import pytest
 
 from oasis.api.methods import TABLE
+from oasis.catalogue import entries
 from oasis.config.settings import Settings
 from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError, SettingsError
 from oasis.system.files import Files
 from oasis.system.root import Root
+from oasis.uci.cursor import BACKENDS
 from tests.oasisd import copy_root
 
 KEY = "sk-secret-3f9a0c77"
@@ -409,3 +411,7 @@ def test_a_key_that_was_put_into_uci_is_told_and_not_used(settings, root):
     write(root, CLOUD + f"\toption api_key '{KEY}'\n")
     assert settings.services()[0]["note"] == "its api_key is moved out of UCI when oasis starts again"
     assert settings.key("svc1") == "" and KEY not in json.dumps(settings.services())
+
+
+def test_the_catalogue_offers_the_ways_to_uci_that_there_are():
+    assert entries.option("oasis", "oasis", "uci_backend")["values"] == list(BACKENDS)
