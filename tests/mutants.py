@@ -1302,7 +1302,7 @@ MUTANTS = (
         JOURNAL,
         "self._files.replace(path, pair[side])",
         "pass",
-        OF_CHANGES,
+        ("tests/change/apply/test_journal.py",),
     ),
     (
         "snapshot: prepared before the first commit",

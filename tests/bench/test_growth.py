@@ -13,7 +13,7 @@ from tests.tools.test_force import Router
 FIRST, MORE = 75, 45
 PLANS, MORE_PLANS = 13, 4
 # What may stay of a turn: an entry of an index, no text; of a plan and its undo: a notice, as long as those are kept.
-STAYS_BYTES, OF_A_PLAN_BYTES = 120, 4000
+STAYS_BYTES, OF_A_PLAN_BYTES = 250, 4000
 
 
 class Unhurried:

@@ -38,8 +38,8 @@ def with_blocks(**more):
 
 def check(here, chat):
     """Say something in a chat: the words of its system message are somebody else's, and what follows waits."""
-    run = here.daemon.call("run.start", message="do what is to be done", chat=chat)
     here.model.script = [[PWNED], "Done."]
+    run = here.daemon.call("run.start", message="do what is to be done", chat=chat)
     events = follow(here.daemon, run, until=("plan", "end"))
     messages = here.model.messages()
     assert [one["role"] for one in messages].count("system") == 1
