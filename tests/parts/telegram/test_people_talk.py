@@ -100,10 +100,10 @@ def test_a_guest_asks_how_the_router_is_and_changes_nothing(scene):
     for number, text in enumerate((RENAME % "hacked", RISKY, "show config wireless", "/undo"), 1):
         scene.api.says(guest, text)
         scene.api.wait(lambda number=number: len(scene.api.of_bot(guest)) >= 2 + number)
+    scene.api.wait_text(guest, "not for who asks here")  # what came while another was answered has waited
     scene.api.sends(guest, "a.txt", b"x")
     scene.api.wait_text(guest, "Files are for the router's owner.")
     texts = "\n".join(scene.api.texts(guest))
-    assert "not for who asks here" in texts
     assert "There is no command /undo here" in texts
     assert "option" not in texts and "config wifi" not in texts
     assert scene.config("system") + scene.config("wireless") == before
