@@ -176,7 +176,7 @@ def test_a_poll_without_news_ends_in_time():
     run = Run("run1", "", time.monotonic)
     started = time.monotonic()
     assert run.poll(0, 100)["events"] == []
-    assert 0.09 < time.monotonic() - started < 2
+    assert 0.09 < time.monotonic() - started < 10
 
 
 def test_a_poll_never_waits_longer_than_its_limit():
@@ -387,7 +387,7 @@ def test_waiting_for_the_end_is_bounded():
     run = runs.start("", until_cancelled)
     started = time.monotonic()
     runs.wait_ended(0.2)
-    assert 0.1 < time.monotonic() - started < 2
+    assert 0.1 < time.monotonic() - started < 10
     runs.cancel_all()
     runs.wait_ended(5)
     assert run.is_ended()
