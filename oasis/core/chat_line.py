@@ -12,7 +12,7 @@ from oasis.core.schema import blocks, is_message
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Callable, ChatRecord, Entry, Handle, Json, Message
+    from oasis.core.shapes import Block, ChatRecord, Entry, Handle, Json, Message
 
 FORGOTTEN = "[forgotten]"
 # What some editors put before the first line of a file.
@@ -150,52 +150,50 @@ def lenient_message(value: "dict[str, Json]", found: "list[str]", path: str = ""
         made["role"] = "user"
         made["foreign_role"] = clean.name(role, _QUOTED_CHARS) or "unknown"
         _distrust(made)
-    made["content"] = _content(value.get("content"), made, found, path + "content")
+    content = value.get("content")
+    if isinstance(content, list) and len(content) <= schema.BLOCKS:
+        made["content"] = [_block(item, made, found, "%scontent[%d]" % (path, at)) for at, item in enumerate(content)]
+    elif content is None:
+        made["content"] = ""
+    elif not isinstance(content, str) or len(content) > schema.TEXT_CHARS:
+        found.append(path + "content")
+        _distrust(made)
+        made["content"] = [_unread(content, "its content")]
     if "continues" in value:
         made["continues"] = _ids(value["continues"], found, path + "continues")
     _taint(made, found, path)
-    if "head" in made and schema.bookmark_fault(made["head"]):
-        if made["head"]:
-            found.append(path + "head")
-        made.pop("head")
-    if made.get("cache", True) is not True:
-        made.pop("cache")
-    if "stop_reason" in made and made["stop_reason"] not in schema.STOP_REASONS:
-        found.append(path + "stop_reason")
-        made["stop_reason"] = "other"
-    for name in ("provider", "model"):
-        if name in made and not _is_word(made[name]):
-            found.append(path + name)
-            made.pop(name)
-    _part(made, "usage", schema.check_usage, found, path)
-    _part(made, "error", schema.check_object, found, path)
-    _part(made, "options", schema.check_options, found, path)
+    for name in schema.OPTIONAL:
+        if name in made and schema.fault(made[name], schema.OPTIONAL[name]):
+            _mend(made, name, found, path)
     return schema.check_message(made)
+
+
+def _mend(made: "dict[str, Json]", name: str, found: "list[str]", path: str) -> None:
+    """Drop an optional field that cannot be read; of an object what can be read stays, entry by entry."""
+    value = made.pop(name)
+    if name == "cache" or (name == "head" and not value) or (name in _OBJECTS and value is None):
+        return  # it means the same as none
+    found.append(path + name)
+    if name == "stop_reason":
+        made[name] = "other"
+    elif name in _OBJECTS and isinstance(value, dict):
+        kind = schema.OPTIONAL[name]
+        kept = dict([(key, value[key]) for key in value if not schema.fault({key: value[key]}, kind)])
+        if kept and not schema.fault(kept, kind):
+            made[name] = kept
+
+
+_OBJECTS = ("usage", "error", "options")
 
 
 def _is_id(given: "Json") -> bool:
     return isinstance(given, str) and looks_like_id(given) and is_scru128(given.lower())
 
 
-def _content(content: "Json", made: "dict[str, Json]", found: "list[str]", path: str) -> "Json":
-    if content is None:
-        return ""
-    if isinstance(content, str) and len(content) <= schema.TEXT_CHARS:
-        return content
-    if isinstance(content, list) and len(content) <= schema.BLOCKS:
-        return [_block(item, made, found, "%s[%d]" % (path, at)) for at, item in enumerate(content)]
-    found.append(path)
-    _distrust(made)
-    return [_unread(content, "its content")]
-
-
 def _block(value: "Json", made: "dict[str, Json]", found: "list[str]", path: str) -> "Json":
     """Return a block as the schema wants it."""
-    try:
-        schema.check_block(value, path)
+    if not schema.fault(value, "block"):
         return value
-    except SchemaError:
-        pass
     if isinstance(value, dict):
         block = dict(value)
         items = block.get("content")
@@ -207,11 +205,8 @@ def _block(value: "Json", made: "dict[str, Json]", found: "list[str]", path: str
         if "provider_metadata" in block and not isinstance(block["provider_metadata"], dict):
             found.append(path + ".provider_metadata")
             block.pop("provider_metadata")
-        try:
-            schema.check_block(block, path)
+        if not schema.fault(block, "block"):
             return block
-        except SchemaError:
-            pass
     found.append(path)
     _distrust(made)
     kind = clean.name(value.get("type"), _QUOTED_CHARS) if isinstance(value, dict) else ""
@@ -221,12 +216,12 @@ def _block(value: "Json", made: "dict[str, Json]", found: "list[str]", path: str
 def _unread(value: "Json", what: str) -> "Json":
     """Return a text that stands where something cannot be read, with the value itself, which no model gets."""
     block: dict[str, Json] = {"type": "text", "text": _UNREAD % what, "taint": [UNREADABLE]}
-    try:
-        schema.check_object({"unread": value}, "unread")
-        jsonl.check(value)
-        block["unread"] = value
-    except SchemaError:
-        pass
+    if not schema.fault({"unread": value}, "object"):
+        try:
+            jsonl.check(value)
+            block["unread"] = value
+        except SchemaError:
+            pass
     return block
 
 
@@ -249,7 +244,8 @@ def _taint(made: "dict[str, Json]", found: "list[str]", path: str) -> None:
         return
     given = made["taint"]
     words = given if isinstance(given, list) else []
-    labels = [word for word in words if _is_word(word)][: schema.PARENTS - 1]
+    labels: list[Json] = [word for word in words if isinstance(word, str) and len(word) <= schema.WORD_CHARS]
+    labels = labels[: schema.PARENTS - 1]
     if not labels or len(labels) < len(words):
         found.append(path + "taint")
         labels.append(UNREADABLE)
@@ -262,32 +258,6 @@ def _distrust(made: "dict[str, Json]") -> None:
     if UNREADABLE not in labels:
         labels.append(UNREADABLE)
     made["taint"] = labels
-
-
-def _part(
-    made: "dict[str, Json]", name: str, check: "Callable[[object, str], object]", found: "list[str]", path: str
-) -> None:
-    """Keep what an object of a message holds, entry by entry; what is no object goes, silently where it is null."""
-    if name not in made:
-        return
-    value = made.pop(name)
-    kept: dict[str, Json] = {}
-    is_whole = isinstance(value, dict) or value is None
-    parts = value if isinstance(value, dict) else {}
-    for key in parts:
-        try:
-            check({key: parts[key]}, name)
-            kept[key] = parts[key]
-        except SchemaError:
-            is_whole = False
-    try:
-        check(kept, name)
-    except SchemaError:
-        kept, is_whole = {}, False
-    if not is_whole:
-        found.append(path + name)
-    if kept or value == {}:
-        made[name] = kept
 
 
 def lenient_record(value: "Json", found: "list[str]") -> "ChatRecord":
@@ -313,11 +283,7 @@ def lenient_record(value: "Json", found: "list[str]") -> "ChatRecord":
         if made.get("by", "owner") not in schema.TITLE_BY:
             found.append("by")
             made.pop("by")
-    if "unix_s" in made and not schema.is_count(made["unix_s"]):
+    if not schema.is_count(made.get("unix_s", 0)):
         found.append("unix_s")
         made.pop("unix_s")
     return schema.check_record(made)
-
-
-def _is_word(value: "Json") -> bool:
-    return isinstance(value, str) and len(value) <= schema.WORD_CHARS

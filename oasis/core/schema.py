@@ -39,7 +39,9 @@ from oasis.core.ids import is_scru128, looks_like_id
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, ChatRecord, Entry, Json, Marker, Message, Options, Response, TypeIs, Usage
+    from oasis.core.shapes import Block, Callable, ChatRecord, Entry, Marker, Message, Response, TypeIs
+
+    Fields = dict[str, str | tuple[str, ...]]  # name -> kind
 
 ROLES = ("system", "user", "assistant", "tool")
 STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause", "error", "other")
@@ -66,193 +68,11 @@ TITLE_CHARS = 1024
 COUNT_MAX = (1 << 53) - 1
 
 _HEX = "0123456789abcdef"
-# Block type -> (fields that must be there, their type).
-_BLOCKS: "dict[str, tuple[tuple[str, type], ...]]" = {
-    "text": (("text", str),),
-    "thinking": (("text", str),),
-    "tool_use": (("id", str), ("name", str), ("input", dict)),
-    "tool_result": (("tool_use_id", str), ("name", str), ("content", list)),
-    "document": (("media_type", str), ("sha256", str)),
-    "image": (("media_type", str), ("sha256", str)),
-    "server_tool_use": (),
-    "web_search_tool_result": (),
-}
-# Block types that mean something to the service alone that made them.
-OPAQUE = ("server_tool_use", "web_search_tool_result")
-# What a tool may give back.
-_IN_RESULTS = ("text", "image", "document")
-_LONG = ("text", "invalid", "user_only")
-
-_A_ROLE = "one of " + ", ".join(ROLES)
-_A_REASON = "one of " + ", ".join(STOP_REASONS)
-_A_BLOCK = "one of " + ", ".join(sorted(_BLOCKS))
-_A_RESULT = "one of " + ", ".join(_IN_RESULTS)
-
-
-# The checks return the value that they were given, as what it was checked to be.
-
-
-def check_line(value: object, path: str = "line") -> "Entry":
-    """Raise SchemaError, naming the path, unless `value` may stand in a chat file."""
-    if isinstance(value, dict) and "role" in value:
-        return check_message(value, path)
-    return check_record(value, path)
 
 
 def is_message(line: "Entry | Marker") -> "TypeIs[Message]":
     """Return whether a line of a chat is a message, and no record or marker."""
     return "role" in line
-
-
-def check_message(message: object, path: str = "message") -> "Message":
-    """Raise SchemaError, naming the path, unless `message` is a message of the schema."""
-    # Every line of a chat comes through here: paths are put together only for what is wrong.
-    if not isinstance(message, dict):
-        raise _must(path, "an object")
-    if not is_scru128(message.get("id")):
-        raise _must(path + ".id", "a SCRU128 id")
-    if message.get("role") not in ROLES:
-        raise _must(path + ".role", _A_ROLE)
-    content = message.get("content")
-    if isinstance(content, list):
-        _check_blocks(content, path + ".content")
-    elif not isinstance(content, str):
-        raise _must(path + ".content", "a text or a list of blocks")
-    elif len(content) > TEXT_CHARS:
-        raise _more(TEXT_CHARS, path + ".content", "characters")
-    if "continues" in message:
-        _check_ids(message["continues"], path + ".continues")
-    _check_answer(message, path)
-    if "head" in message and bookmark_fault(message["head"]):
-        raise _must(path + ".head", "the name of a bookmark")
-    if "options" in message:
-        check_options(message["options"], path + ".options")
-    if message.get("cache", True) is not True:
-        raise _must(path + ".cache", "true or left out")
-    if "taint" in message:
-        _check_taint(message, path)
-    return message  # type: ignore[return-value]  # this was the check
-
-
-def _check_answer(message: "dict[str, object]", path: str) -> None:
-    if "stop_reason" in message:
-        _need(message["stop_reason"] in STOP_REASONS, path + ".stop_reason", _A_REASON)
-    if "usage" in message:
-        check_usage(message["usage"], path + ".usage")
-    for name in ("provider", "model"):
-        if name in message:
-            _check_word(message[name], path + "." + name)
-    if "error" in message:
-        check_object(message["error"], path + ".error")
-
-
-def check_block(block: object, path: str = "block") -> "Block":
-    """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
-    if not isinstance(block, dict):
-        raise _must(path, "an object")
-    kind = block.get("type")
-    if not isinstance(kind, str) or kind not in _BLOCKS:
-        raise _must(path + ".type", _A_BLOCK)
-    for name, wanted in _BLOCKS[kind]:
-        value = block.get(name)
-        if not isinstance(value, wanted):
-            raise _must(path + "." + name, _WORDS[wanted])
-        if wanted is dict:
-            check_object(value, path + "." + name)
-        elif wanted is str and name not in _LONG:
-            _check_word(value, path + "." + name)
-    for name in _LONG:
-        if not isinstance(block.get(name, ""), str):
-            raise _must(path + "." + name, "a text")
-        if len(block.get(name, "")) > TEXT_CHARS:
-            raise _more(TEXT_CHARS, path + "." + name, "characters")
-    if kind == "tool_result":
-        if "is_error" in block:
-            _need(isinstance(block["is_error"], bool), path + ".is_error", "true or false")
-        for index, item in enumerate(_check_blocks(block["content"], path + ".content")):
-            _need(item["type"] in _IN_RESULTS, "%s.content[%d].type" % (path, index), _A_RESULT)
-    elif kind in ("document", "image"):
-        # The hash becomes the name of a file.
-        _need(is_sha256(block["sha256"]), path + ".sha256", "64 hex digits in lower case")
-        if "name" in block:
-            _check_word(block["name"], path + ".name")
-        if "size_bytes" in block:
-            _need(is_count(block["size_bytes"]), path + ".size_bytes", "a whole number")
-    elif kind in OPAQUE:
-        check_object(block, path)
-    if "provider_metadata" in block:
-        check_object(block["provider_metadata"], path + ".provider_metadata")
-    _check_taint(block, path)
-    return block  # type: ignore[return-value]  # this was the check
-
-
-def _check_blocks(content: object, path: str) -> "list[Block]":
-    if not isinstance(content, list):
-        raise _must(path, "a list of blocks")
-    _limit(len(content), BLOCKS, path, "blocks")
-    for index, block in enumerate(content):
-        check_block(block, "%s[%d]" % (path, index))
-    return content
-
-
-def check_record(record: object, path: str = "record") -> "ChatRecord":
-    """Raise SchemaError, naming the path, unless `record` is a record about a chat."""
-    if not isinstance(record, dict):
-        raise _must(path, "an object")
-    kind = record.get("type", "title")
-    _need(isinstance(kind, str) and 0 < len(kind) <= WORD_CHARS, path + ".type", "a text")
-    if "unix_s" in record:
-        _need(is_count(record["unix_s"]), path + ".unix_s", "a whole number")
-    if kind == "title":
-        _need(isinstance(record.get("title"), str), path + ".title", "a text")
-        _limit(len(record["title"]), TITLE_CHARS, path + ".title", "characters")
-        _need(record.get("by", "owner") in TITLE_BY, path + ".by", "one of " + ", ".join(TITLE_BY))
-    elif kind == "bookmark":
-        _need(not bookmark_fault(record.get("name")), path + ".name", "the name of a bookmark")
-        _need(record.get("target") == "" or is_scru128(record.get("target")), path + ".target", 'a SCRU128 id or ""')
-    elif kind == "archived":
-        _need(isinstance(record.get("archived"), bool), path + ".archived", "true or false")
-    elif kind == "forgotten":
-        _need(is_scru128(record.get("id")), path + ".id", "a SCRU128 id")
-        _check_ids(record.get("continues", []), path + ".continues")
-    _check_taint(record, path)
-    return record  # type: ignore[return-value]  # this was the check
-
-
-def check_options(given: object, path: str = "options") -> "Options":
-    """Raise SchemaError, naming the path, unless `given` is an option delta."""
-    options = check_object(given, path)
-    if "provider_ptr" in options:
-        _check_word(options["provider_ptr"], path + ".provider_ptr")
-    if "servers" in options:
-        _check_words(options["servers"], path + ".servers")
-    if "search" in options:
-        _need(isinstance(options["search"], bool), path + ".search", "true or false")
-    if "tool_mode" in options:
-        _need(options["tool_mode"] in TOOL_MODES, path + ".tool_mode", "one of " + ", ".join(TOOL_MODES))
-    return options  # type: ignore[return-value]  # this was the check
-
-
-def check_usage(given: object, path: str = "usage") -> "Usage":
-    """Raise SchemaError, naming the path, unless `given` holds counts of tokens."""
-    usage = check_object(given, path)
-    for name in USAGE:
-        if name in usage:
-            _need(is_count(usage[name]), path + "." + name, "a whole number; what is not known is left out")
-    return usage  # type: ignore[return-value]  # this was the check
-
-
-def check_response(response: object, path: str = "response") -> "Response":
-    """Raise SchemaError, naming the path, unless `response` is a normalized response of a service."""
-    if not isinstance(response, dict):
-        raise _must(path, "an object")
-    _need(response.get("type") == "message", path + ".type", "message")
-    _need(response.get("role") == "assistant", path + ".role", "assistant")
-    for name in ("model", "content", "stop_reason", "usage"):
-        _need(name in response, path + "." + name, "there")
-    _check_blocks(response["content"], path + ".content")
-    _check_answer(response, path)
-    return response  # type: ignore[return-value]  # this was the check
 
 
 def bookmark_fault(name: object) -> str:
@@ -273,81 +93,190 @@ def is_sha256(value: object) -> bool:
     return isinstance(value, str) and len(value) == 64 and not value.strip(_HEX)
 
 
-def _check_ids(names: object, path: str) -> None:
-    if not isinstance(names, list):
-        raise _must(path, "a list of message ids")
-    _limit(len(names), PARENTS, path, "entries")
-    for index, name in enumerate(names):
-        if not is_scru128(name):
-            raise _must("%s[%d]" % (path, index), "a SCRU128 id")
-
-
-def _check_taint(value: "dict[str, object]", path: str) -> None:
-    # A label that cannot be read must not pass for none.
-    if "taint" in value:
-        _need(value["taint"] != [], path + ".taint", "a list of texts, not empty")
-        _check_words(value["taint"], path + ".taint")
-
-
-def _check_words(words: object, path: str) -> None:
-    if not isinstance(words, list):
-        raise _must(path, "a list of texts")
-    _limit(len(words), PARENTS, path, "entries")
-    for index, word in enumerate(words):
-        _check_word(word, "%s[%d]" % (path, index))
-
-
-def _check_word(word: object, path: str) -> None:
-    if not isinstance(word, str):
-        raise _must(path, "a text")
-    _limit(len(word), WORD_CHARS, path, "characters")
-
-
-def check_object(value: object, path: str) -> "dict[str, Json]":
-    """Raise SchemaError, naming the path, unless `value` is an object that is neither too deep nor too large."""
-    if not isinstance(value, dict):
-        raise _must(path, "an object")
-    _count(value, path, 0)
-    return value
-
-
-def _count(value: object, path: str, level: int) -> int:
-    """Return how many entries a value has at all depths."""
-    if not isinstance(value, (dict, list)):
-        return 1
-    _limit(level, VALUE_DEPTH, path, "levels")
-    found = len(value)
-    for item in value.values() if isinstance(value, dict) else value:
-        if isinstance(item, (dict, list)):
-            found += _count(item, path, level + 1)
-        _limit(found, VALUE_ITEMS, path, "entries")
-    return found
-
-
 def is_count(value: object) -> bool:
     """Return whether `value` is a whole number that every reader gives back unchanged."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
 
 
-_WORDS: "dict[type, str]" = {str: "a text", dict: "an object", list: "a list"}
+# What a value may be. Most kinds are the words for what is asked; a tuple of words is a kind, too: one of them.
+_ID, _ID_OR_NONE, _BOOKMARK = "a SCRU128 id", 'a SCRU128 id or ""', "the name of a bookmark"
+_FLAG, _TRUE, _COUNT = "true or false", "true or left out", "a whole number"
+_TOKENS = "a whole number; what is not known is left out"
+_SHA256 = "64 hex digits in lower case"
+_TESTS: "dict[str, Callable[[object], bool]]" = {
+    _ID: is_scru128,
+    _ID_OR_NONE: lambda value: value == "" or is_scru128(value),
+    _BOOKMARK: lambda value: not bookmark_fault(value),
+    _FLAG: lambda value: isinstance(value, bool),
+    _TRUE: lambda value: value is True,
+    _COUNT: is_count,
+    _TOKENS: is_count,
+    _SHA256: is_sha256,
+}
+_WORD, _TEXT, _TITLE = "a word", "a text", "a title"
+_CHARS = {_WORD: WORD_CHARS, _TEXT: TEXT_CHARS, _TITLE: TITLE_CHARS}
+_IDS, _WORDS, _LABELS = "a list of message ids", "a list of texts", "a list of texts, not empty"
+_CONTENT, _ITEMS, _RESULTS = "a text or a list of blocks", "a list of blocks", "a list of blocks of a result"
+# A list -> what each item is, how many there may be, and their name.
+_LISTS = {
+    _IDS: (_ID, PARENTS, "entries"),
+    _WORDS: (_WORD, PARENTS, "entries"),
+    _LABELS: (_WORD, PARENTS, "entries"),  # one that cannot be read must not pass for none
+    _CONTENT: ("block", BLOCKS, "blocks"),
+    _ITEMS: ("block", BLOCKS, "blocks"),
+    _RESULTS: ("result", BLOCKS, "blocks"),
+}
+# Objects that are neither too deep nor too large, and what is known of their fields.
+_OBJECTS: "dict[str, Fields]" = {
+    "object": {},
+    "usage": dict([(name, _TOKENS) for name in USAGE]),
+    "options": {"provider_ptr": _WORD, "servers": _WORDS, "search": _FLAG, "tool_mode": TOOL_MODES},
+}
+_ANSWER: "Fields" = {
+    "stop_reason": STOP_REASONS, "usage": "usage", "provider": _WORD, "model": _WORD, "error": "object",
+}  # fmt: skip
+_MESSAGE: "Fields" = {"id": _ID, "role": ROLES, "content": _CONTENT}
+# The fields that a message may have.
+OPTIONAL: "Fields" = {"continues": _IDS, "head": _BOOKMARK, "options": "options", "cache": _TRUE, "taint": _LABELS}
+OPTIONAL.update(_ANSWER)
+_RESPONSE: "Fields" = {
+    "type": ("message",), "role": ("assistant",), "model": _WORD, "content": _ITEMS, "stop_reason": STOP_REASONS,
+    "usage": "usage",
+}  # fmt: skip
+# Type of a block, or of a record -> the fields that must be there, and those that may. The hash names a file.
+_FILE: "tuple[Fields, Fields]" = ({"media_type": _WORD, "sha256": _SHA256}, {"name": _WORD, "size_bytes": _COUNT})
+_BLOCKS: "dict[str, tuple[Fields, Fields]]" = {
+    "text": ({"text": _TEXT}, {}),
+    "thinking": ({"text": _TEXT}, {}),
+    "tool_use": ({"id": _WORD, "name": _WORD, "input": "object"}, {}),
+    "tool_result": ({"tool_use_id": _WORD, "name": _WORD, "content": _RESULTS}, {"is_error": _FLAG}),
+    "document": _FILE,
+    "image": _FILE,
+    "server_tool_use": ({}, {}),
+    "web_search_tool_result": ({}, {}),
+}
+_OF_ANY_BLOCK: "Fields" = {
+    "text": _TEXT, "invalid": _TEXT, "user_only": _TEXT, "provider_metadata": "object", "taint": _LABELS,
+}  # fmt: skip
+_RECORDS: "dict[str, tuple[Fields, Fields]]" = {
+    "title": ({"title": _TITLE}, {"by": TITLE_BY}),
+    "bookmark": ({"name": _BOOKMARK, "target": _ID_OR_NONE}, {}),
+    "archived": ({"archived": _FLAG}, {}),
+    "forgotten": ({"id": _ID}, {"continues": _IDS}),
+}
+_OF_ANY_RECORD: "Fields" = {"unix_s": _COUNT, "taint": _LABELS}
+# Block types that mean something to the service alone that made them.
+OPAQUE = ("server_tool_use", "web_search_tool_result")
+# What a tool may give back.
+_IN_RESULTS = ("text", "image", "document")
 
 
-def _need(ok: bool, path: str, what: str) -> None:
-    if not ok:
-        raise _must(path, what)
+def fault(value: object, kind: "str | tuple[str, ...]") -> str:
+    """Return what is wrong with a value, behind its path: ".model must be a text"; "" when it is of that kind."""
+    # Every line of a chat comes through here: paths are put together only for what is wrong.
+    if isinstance(kind, tuple):
+        return "" if value in kind else " must be one of " + ", ".join(kind)
+    if kind in _TESTS:
+        return "" if _TESTS[kind](value) else " must be " + kind
+    if kind in _CHARS or (kind == _CONTENT and isinstance(value, str)):
+        limit = _CHARS.get(kind, TEXT_CHARS)
+        if not isinstance(value, str):
+            return " must be a text"
+        return "" if len(value) <= limit else " has more than %d characters" % limit
+    if kind in _LISTS:
+        of, limit, what = _LISTS[kind]
+        if not isinstance(value, list) or (kind == _LABELS and not value):
+            return " must be " + kind
+        if len(value) > limit:
+            return " has more than %d %s" % (limit, what)
+        for index, item in enumerate(value):
+            wrong = fault(item, of)
+            if wrong:
+                return "[%d]%s" % (index, wrong)
+        return ""
+    if not isinstance(value, dict):
+        return " must be an object"
+    if kind in _OBJECTS:
+        return _size_fault(value) or _fields(value, {}, _OBJECTS[kind])
+    if kind == "message":
+        return _fields(value, _MESSAGE, OPTIONAL)
+    if kind == "response":
+        return _fields(value, _RESPONSE, _ANSWER)
+    name = value.get("type", "title" if kind == "record" else None)
+    if kind == "record":
+        if not isinstance(name, str) or not 0 < len(name) <= WORD_CHARS:
+            return ".type must be a text"
+        needed, optional = _RECORDS.get(name, ({}, {}))
+        return _fields(value, needed, optional) or _fields(value, {}, _OF_ANY_RECORD)
+    if not isinstance(name, str) or name not in _BLOCKS or (kind == "result" and name not in _IN_RESULTS):
+        return ".type must be one of " + ", ".join(_IN_RESULTS if kind == "result" else sorted(_BLOCKS))
+    needed, optional = _BLOCKS[name]
+    wrong = _fields(value, needed, optional) or _fields(value, {}, _OF_ANY_BLOCK)
+    return wrong or (_size_fault(value) if name in OPAQUE else "")
 
 
-def _limit(number: int, limit: int, path: str, what: str) -> None:
-    if number > limit:
-        raise _more(limit, path, what)
+def _fields(value: "dict[str, object]", needed: "Fields", optional: "Fields") -> str:
+    """Return what is wrong with the fields of an object, "" for nothing."""
+    for kinds in (needed, optional):
+        for name in kinds:
+            wrong = fault(value.get(name), kinds[name]) if kinds is needed or name in value else ""
+            if wrong:
+                return "." + name + wrong
+    return ""
 
 
-def _must(path: str, what: str) -> SchemaError:
-    return SchemaError("%s must be %s" % (path, what))
+def _size_fault(value: "dict[str, object]") -> str:
+    """Return whether a value is too deep, or has too many entries at all depths together."""
+    found = 0
+    waiting: list[object] = [value]
+    for _ in range(VALUE_DEPTH + 1):
+        inner: list[object] = []
+        for one in waiting:
+            items = list(one.values() if isinstance(one, dict) else one)  # type: ignore[call-overload]  # a list
+            found += len(items)
+            if found > VALUE_ITEMS:
+                return " has more than %d entries" % VALUE_ITEMS
+            inner += [item for item in items if isinstance(item, (dict, list))]
+        waiting = inner
+        if not waiting:
+            return ""
+    return " has more than %d levels" % VALUE_DEPTH
 
 
-def _more(limit: int, path: str, what: str) -> SchemaError:
-    return SchemaError("%s has more than %d %s" % (path, limit, what))
+# The checks return the value that they were given, as what it was checked to be.
+
+
+def _checked(value: object, kind: str, path: str) -> object:
+    wrong = fault(value, kind)
+    if wrong:
+        raise SchemaError(path + wrong)
+    return value
+
+
+def check_message(message: object, path: str = "message") -> "Message":
+    """Raise SchemaError, naming the path, unless `message` is a message of the schema."""
+    return _checked(message, "message", path)  # type: ignore[return-value]  # this was the check
+
+
+def check_record(record: object, path: str = "record") -> "ChatRecord":
+    """Raise SchemaError, naming the path, unless `record` is a record about a chat."""
+    return _checked(record, "record", path)  # type: ignore[return-value]  # this was the check
+
+
+def check_line(value: object) -> "Entry":
+    """Raise SchemaError, naming the path, unless `value` may stand in a chat file."""
+    kind = "message" if isinstance(value, dict) and "role" in value else "record"
+    return _checked(value, kind, "line")  # type: ignore[return-value]  # this was the check
+
+
+def check_block(block: object, path: str = "block") -> "Block":
+    """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
+    return _checked(block, "block", path)  # type: ignore[return-value]  # this was the check
+
+
+def check_response(response: object) -> "Response":
+    """Raise SchemaError, naming the path, unless `response` is a normalized response of a service."""
+    return _checked(response, "response", "response")  # type: ignore[return-value]  # this was the check
 
 
 def blocks(message: "Message | Block") -> "list[Block]":

@@ -116,7 +116,7 @@ def test_any_value_is_no_fault():
 
     for _ in range(ROUNDS):
         given = value(4)
-        for check in (schema.check_line, schema.check_block, schema.check_options, schema.check_response,
+        for check in (schema.check_line, schema.check_block, schema.check_response,
                       thread.content_of):  # fmt: skip
             try:
                 check(given)

@@ -161,7 +161,7 @@ def test_what_is_wrong_in_a_record_is_named_by_its_path():
         ("record.id", {"type": "forgotten", "id": "x"}), ("record.taint", {"title": "", "taint": []}),
     ):  # fmt: skip
         assert path in refusal(record, schema.check_record), path
-    assert "line.role" in refusal({"role": None, "id": ID}, schema.check_line)
+    assert "line.role" in refusal({"role": None, "id": ID, "content": ""}, schema.check_line)
     assert "line must" in refusal("x", schema.check_line)
 
 
