@@ -2695,8 +2695,8 @@ MUTANTS = (
     (
         "doctor-waits-one-after-the-other",
         "oasis/doctor/scene.py",
-        "        self._thread.start()\n",
-        "        self._thread.start()\n        self._thread.join()\n",
+        "        self._asking[key][0].start()\n",
+        "        self._asking[key][0].start()\n        self._asking[key][0].join()\n",
         ("tests/doctor/test_packets.py",),
     ),
     (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from oasis.core import clean
-from oasis.doctor import scene as sight
-from oasis.doctor.scene import SkippedError, data, digits, path_of, seen, whole, words
+from oasis.doctor.scene import SkippedError, data, digits, is_on, path_of, seen, whole, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _SAVED = "/tmp/.uci"  # noqa: S108 - where the uci program stages
 
 def clock(scene: Scene) -> Found:
     """The time is wrong, or nobody sets it."""
-    year = str(_release(scene).get("builddate") or "")[:4]
+    year = str(_table(scene, "board", "release").get("builddate") or "")[:4]
     now = scene.router.now_s()
     built = digits(year)
     if built is not None and now < (built - 1970) * 365 * 86400:
@@ -38,25 +37,22 @@ def time_servers(scene: Scene) -> Found:
     """Nobody would set the clock."""
     for section in scene.sections("system", "timeserver"):
         path = path_of("system", section)
-        if not sight.is_on(section, "enabled", True):
+        if not is_on(section, "enabled", True):
             yield seen("ntp-off", "", {}, ["%s.enabled: 0" % path], ["uci set %s.enabled='1'" % path])
-        elif not words(section.get("server")) and not sight.is_on(section, "use_dhcp", True):
+        elif not words(section.get("server")) and not is_on(section, "use_dhcp", True):
             commands = ["uci add_list %s.server='%d.openwrt.pool.ntp.org'" % (path, number) for number in range(4)]
             yield seen("ntp-none", "", {}, ["%s: no server" % path], commands)
 
 
-def _table(value: object) -> Entry:
+def _table(scene: Scene, method: str, key: str) -> Entry:
+    """Return a table of the system's own state on the bus, {} for none."""
+    value = scene.ubus("system", method).get(key)
     return value if isinstance(value, dict) else {}
-
-
-def _release(scene: Scene) -> Entry:
-    return _table(scene.ubus("system", "board").get("release"))
 
 
 def release(scene: Scene) -> Found:
     """A release that gets no security fixes any more."""
-    found = _release(scene)
-    version = str(found.get("version") or "")
+    version = str(_table(scene, "board", "release").get("version") or "")
     if not version[:2].isdigit():
         raise SkippedError("the release is not known" if not version else "%s is no numbered release" % version)
     series = ".".join(version.split(".")[:2])
@@ -78,11 +74,10 @@ def password(scene: Scene) -> Found:
 
 def space(scene: Scene) -> Found:
     """The flash, or the memory for temporary files, is full."""
-    info = scene.ubus("system", "info")
-    if not info:
+    if not scene.ubus("system", "info"):
         raise SkippedError("the system does not tell")
     for key, text in (("root", "flash-full"), ("tmp", "tmp-full")):
-        sizes = _table(info.get(key))
+        sizes = _table(scene, "info", key)
         total, free = whole(sizes.get("total")), whole(sizes.get("avail", sizes.get("free")))
         if total and (free < min(_LEAST_FLASH_KIB, total // 4) or free * 100 < total * _LEAST_FLASH_PERCENT):
             yield seen(text, "", {"free": free, "total": total}, ["%d KiB of %d KiB free" % (free, total)])
@@ -90,12 +85,12 @@ def space(scene: Scene) -> Found:
 
 def memory(scene: Scene) -> Found:
     """Memory is used up, or was, and a program was ended for it."""
-    sizes = _table(scene.ubus("system", "info").get("memory"))
+    sizes = _table(scene, "info", "memory")
     total, free = whole(sizes.get("total")), whole(sizes.get("available", sizes.get("free")))
     if total and (free < _LEAST_MEMORY_BYTES or free * 100 < total * _LEAST_MEMORY_PERCENT):
         values = {"free": free // _KIB, "total": total // _KIB}
         yield seen("memory-low", "", values, ["%(free)d KiB of %(total)d KiB free" % values])
-    killed = [line for line in scene.log() if "Out of memory: Kill" in line or "oom-kill:" in line]
+    killed = [line for line in scene.log if "Out of memory: Kill" in line or "oom-kill:" in line]
     if killed:
         yield seen("memory-killed", "", {"times": len(killed)}, killed[-_LINES:])
 
@@ -104,7 +99,7 @@ def connections(scene: Scene) -> Found:
     """The table of connections is full, so new ones fail."""
     count = scene.number("/proc/sys/net/netfilter/nf_conntrack_count")
     most = scene.number("/proc/sys/net/netfilter/nf_conntrack_max")
-    dropped = [line for line in scene.log() if "nf_conntrack: table full" in line]
+    dropped = [line for line in scene.log if "nf_conntrack: table full" in line]
     if count is None and not dropped:
         raise SkippedError("the kernel does not tell")
     if (count and most and count * 100 >= most * _CONNTRACK_PERCENT) or dropped:
@@ -136,14 +131,14 @@ def services(scene: Scene) -> Found:
             if isinstance(state, dict) and state.get("running") is False and "respawn" in state:
                 code = state.get("exit_code", 0)
                 evidence = ["%s::%s is not running, exit status %s" % (name, instance, code)]
-                evidence += [clean.line(line) for line in scene.log() if name in line and "crash loop" in line][-1:]
+                evidence += [clean.line(line) for line in scene.log if name in line and "crash loop" in line][-1:]
                 yield seen("service-dead", name, {"service": name}, evidence)
 
 
 def disabled(scene: Scene) -> Found:
     """Services that the network needs and that are not started at boot."""
     listed = scene.ubus("rc", "list")
-    needed = ["network", "firewall", "dnsmasq"] if scene.is_router() else ["network"]
+    needed = ["network", "firewall", "dnsmasq"] if scene.is_router else ["network"]
     for name in needed:
         entry = listed.get(name)
         if isinstance(entry, dict) and entry.get("enabled") is False:

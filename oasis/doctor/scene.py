@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import cache, cached_property
 
 from oasis.catalogue import address_text
 from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.doctor.shapes import Any, Callable, Entry, Probe, Router, Section, Sight, Values
+    from oasis.doctor.shapes import Any, Callable, Entry, Probe, Router, Section, Sequence, Sight, Values
 
 LOG_LINES = 2000  # a router's log is a ring of 128 KiB by default
 _NO = ("0", "no", "off", "false", "disabled")
@@ -98,7 +99,7 @@ LINK_LOCAL = Net(0xA9FE0000, 16)
 
 
 class Scene:
-    """What one round of checks sees.
+    """What one round of checks sees; each fact is looked up once.
 
     `names(path)` lists a folder of the router; `is_clock_trusted()` see system/clock.py.
     """
@@ -110,35 +111,50 @@ class Scene:
         self.names = names
         self.probe = probe
         self.is_clock_trusted = is_clock_trusted
-        self._kept: dict[str, Any] = {}
-        self._asking: dict[tuple[Any, ...], _Question] = {}
+        self.text = cache(router.read_text)
+        self.config = cache(self._config)
+        self.ubus = cache(router.ubus)
+        self._asking: dict[tuple[Any, ...], tuple[threading.Thread, list[Any]]] = {}
 
     def begin(self, what: str, *words: Any) -> None:
-        """Begin to ask the network: whoever wants the answer waits for it, and all wait at once."""
+        """Begin to ask the network in a thread: whoever wants the answer waits for it, and all wait at once."""
         key = (what, *words)
-        if key not in self._asking:
-            self._asking[key] = _Question(getattr(self.probe, what), words)
+        answers: list[Any] = []
+        if key in self._asking:
+            return
+
+        def run() -> None:
+            try:
+                answers.append(getattr(self.probe, what)(*words))
+            except Exception as bug:  # reported by the check that wants the answer
+                answers.append(bug)
+
+        self._asking[key] = threading.Thread(target=run, name="doctor", daemon=True), answers
+        self._asking[key][0].start()
 
     def ask(self, what: str, *words: Any) -> bool | None:
         """Return the answer of a probe (system/connections.py), None where nobody can ask."""
         key = (what, *words)
         self.begin(*key)
-        return self._asking[key].answer()
+        thread, answers = self._asking[key]
+        thread.join()  # a probe ends by itself
+        if isinstance(answers[0], Exception):
+            raise answers[0]
+        answer: bool | None = answers[0]
+        return answer
 
-    def _once(self, key: str, make: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
-
-    def config(self, package: str) -> dict[str, Section]:
+    def _config(self, package: str) -> dict[str, Section]:
         """Return the sections of a package; each knows its number among its type under "type_index"."""
-        return self._once("config " + package, lambda: _numbered(self.router.config(package)))  # type: ignore[no-any-return]
+        counts: dict[str, int] = {}
+        found = {}
+        for name, section in self.router.config(package).items():
+            kind = str(section.get(".type"))
+            found[name] = {**section, "type_index": counts.get(kind, 0)}
+            counts[kind] = counts.get(kind, 0) + 1
+        return found
 
     def sections(self, package: str, kind: str) -> list[Section]:
         return [section for section in self.config(package).values() if section.get(".type") == kind]
-
-    def text(self, path: str) -> str:
-        return self._once("text " + path, lambda: self.router.read_text(path))  # type: ignore[no-any-return]
 
     def number(self, path: str) -> int | None:
         """Return the number that a file of /proc or /sys holds."""
@@ -146,63 +162,63 @@ class Scene:
         is_number = text.isascii() and text.removeprefix("-").isdigit() and len(text) < 20
         return int(text) if is_number else None
 
-    def ubus(self, name: str, method: str) -> Entry:
-        return self._once("ubus %s %s" % (name, method), lambda: self.router.ubus(name, method))  # type: ignore[no-any-return]
+    @cached_property
+    def leases(self) -> Sequence[Values]:
+        return self.router.leases()
 
-    def leases(self) -> list[Entry]:
-        return self._once("leases", self.router.leases)  # type: ignore[no-any-return]
+    @cached_property
+    def live(self) -> list[Entry]:
+        """All of netifd's interfaces with a name, each with its lists; [] when it says nothing."""
+        found = []
+        for entry in self.router.interfaces():
+            lists: Entry = {key: entry[key] if isinstance(entry.get(key), list) else [] for key in _LISTS}
+            lists.update({key: [one for one in lists[key] if isinstance(one, dict)] for key in _LISTS[1:]})
+            found += [{**entry, **lists}] if isinstance(entry.get("interface"), str) else []
+        return found
 
+    @cached_property
     def interfaces(self) -> list[Entry]:
-        """Return netifd's interfaces but loopback.
+        """Netifd's interfaces but loopback.
 
         Raises: SkippedError when netifd says nothing.
         """
-        found = self.live()
-        if not found:
+        if not self.live:
             raise SkippedError("netifd does not answer")
-        return [entry for entry in found if entry["interface"] != "loopback"]
-
-    def live(self) -> list[Entry]:
-        """Return all of netifd's interfaces, [] when it says nothing."""
-        return self._once("interfaces", lambda: _sound(self.router.interfaces()))  # type: ignore[no-any-return]
+        return [entry for entry in self.live if entry["interface"] != "loopback"]
 
     def device(self, name: object) -> Entry:
         """Return the live state of a network device, {} when it is not known."""
         found = self.ubus("network.device", "status").get(str(name))
         return found if isinstance(found, dict) else {}
 
+    @cached_property
     def log(self) -> list[str]:
-        """Return the messages of the system log, oldest first."""
-        return self._once("log", self._read_log)  # type: ignore[no-any-return]
-
-    def _read_log(self) -> list[str]:
-        reply = self.router.ubus("log", "read", {"lines": LOG_LINES, "stream": False, "oneshot": True})
-        lines = reply.get("log")
+        """The messages of the system log, oldest first."""
+        lines = self.router.ubus("log", "read", {"lines": LOG_LINES, "stream": False, "oneshot": True}).get("log")
         return [str(one.get("msg", "")) for one in lines if isinstance(one, dict)] if isinstance(lines, list) else []
 
+    @property
     def zones(self) -> list[Section]:
         return self.sections("firewall", "zone")
 
     def zone_of(self, interface: object) -> Section | None:
-        return next((zone for zone in self.zones() if interface in words(zone.get("network"))), None)
+        return next((zone for zone in self.zones if interface in words(zone.get("network"))), None)
 
     def is_home(self, interface: str) -> bool:
         """Tell whether an interface is the owner's own network: lan, or in one zone with it."""
         zone = self.zone_of("lan")
         return interface == "lan" or (zone is not None and zone is self.zone_of(interface))
 
+    @cached_property
     def outside_names(self) -> list[str]:
-        """Return the interfaces that lead to the internet: those of masquerading zones, or called wan.
+        """The interfaces that lead to the internet: those of masquerading zones, or called wan.
 
         None where the only way out is through the home network: an access point, whatever else is left of a router.
         """
-        return self._once("outside", self._find_outside)  # type: ignore[no-any-return]
-
-    def _find_outside(self) -> list[str]:
         configured = [name for name, one in self.config("network").items() if one.get(".type") == "interface"]
-        masked = [name for zone in self.zones() if is_on(zone, "masq", False) for name in words(zone.get("network"))]
-        plain = [name for zone in self.zones() if not is_on(zone, "masq", False) for name in words(zone.get("network"))]
-        with_route = [one["interface"] for one in self.live() if default_routes(one)]
+        masked = [name for zone in self.zones if is_on(zone, "masq", False) for name in words(zone.get("network"))]
+        plain = [name for zone in self.zones if not is_on(zone, "masq", False) for name in words(zone.get("network"))]
+        with_route = [one["interface"] for one in self.live if default_routes(one)]
         if with_route and all(self.is_home(name) for name in with_route):
             return []
         usual = [name for name in configured if name.startswith("wan")]
@@ -210,50 +226,26 @@ class Scene:
         found = [*(name for name in masked if name not in plain), *away, *usual]
         return [name for name in dict.fromkeys(found) if name in configured]
 
+    @property
+    def is_router(self) -> bool:
+        """Whether it stands between two networks, and is not only an access point or a switch."""
+        return bool(self.outside_names)
+
+    @property
     def outside(self) -> list[Entry]:
-        """Return the live interfaces that lead to the internet, those of IPv6 left out where there are others."""
-        names = self.outside_names()
-        found = [one for one in self.interfaces() if one["interface"] in names]
+        """The live interfaces that lead to the internet, those of IPv6 left out where there are others."""
+        found = [one for one in self.interfaces if one["interface"] in self.outside_names]
         return [one for one in found if one.get("proto") != "dhcpv6"] or found
 
-    def has_address(self, entry: Entry) -> bool:
-        """Tell whether an interface has an address, or one that netifd added to the same connection has it."""
-        name = str(entry["interface"])
-        same = [one for one in self.live() if one is entry or one["interface"] in (name + "_4", name + "_6")]
-        return any(one[key] for one in same for key in ("ipv4-address", "ipv6-address", "ipv6-prefix"))
-
+    @property
     def inside(self) -> list[Entry]:
-        """Return the live interfaces with a fixed address that lead to the owner's own machines."""
-        names = self.outside_names()
-        return [one for one in self.interfaces() if one["interface"] not in names and one.get("proto") == "static"]
-
-    def is_router(self) -> bool:
-        """Tell whether it stands between two networks, and is not only an access point or a switch."""
-        return bool(self.outside_names())
+        """The live interfaces with a fixed address that lead to the owner's own machines."""
+        away = self.outside_names
+        return [one for one in self.interfaces if one["interface"] not in away and one.get("proto") == "static"]
 
 
-class _Question:
-    """One question to the network, asked in a thread."""
-
-    def __init__(self, ask: Callable[..., bool | None], words: tuple[Any, ...]) -> None:
-        self._ask = ask
-        self._words = words
-        self._answer: bool | None = None
-        self._bug: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="doctor", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._answer = self._ask(*self._words)
-        except Exception as bug:  # reported by the check that wants the answer
-            self._bug = bug
-
-    def answer(self) -> bool | None:
-        self._thread.join()  # a probe ends by itself
-        if self._bug is not None:
-            raise self._bug
-        return self._answer
+# Of a live interface: what are lists, all but the first of objects. The bus may say anything, or nothing.
+_LISTS = ("dns-server", "ipv4-address", "ipv6-address", "ipv6-prefix", "route", "errors")
 
 
 def networks(entry: Entry) -> list[Net]:
@@ -275,30 +267,6 @@ def default_routes(entry: Entry) -> list[Entry]:
     """Return the IPv4 default routes of a live interface."""
     routes = entry.get("route", [])
     return [one for one in routes if one.get("mask") == 0 and ip4(one.get("target")) == 0]
-
-
-# Of a live interface: what are lists of objects. The bus may say anything, or nothing.
-_LISTS = ("ipv4-address", "ipv6-address", "ipv6-prefix", "route", "errors")
-
-
-def _sound(entries: list[Entry]) -> list[Entry]:
-    """Return the live interfaces with a name, each with its lists."""
-    found = []
-    for entry in entries:
-        lists: Entry = {key: entry[key] if isinstance(entry.get(key), list) else [] for key in (*_LISTS, "dns-server")}
-        lists.update({key: [one for one in lists[key] if isinstance(one, dict)] for key in _LISTS})
-        found += [{**entry, **lists}] if isinstance(entry.get("interface"), str) else []
-    return found
-
-
-def _numbered(sections: dict[str, Section]) -> dict[str, Section]:
-    counts: dict[str, int] = {}
-    found = {}
-    for name, section in sections.items():
-        kind = str(section.get(".type"))
-        found[name] = {**section, "type_index": counts.get(kind, 0)}
-        counts[kind] = counts.get(kind, 0) + 1
-    return found
 
 
 def data() -> dict[str, Any]:

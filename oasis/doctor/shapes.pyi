@@ -1,7 +1,8 @@
 """The types of doctor/, for the type checker alone; the shapes stand in the modules' docstrings."""
 
 from collections.abc import Callable as Callable
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Sequence
 from typing import Any as Any
 from typing import Protocol
 

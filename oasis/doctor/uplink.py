@@ -1,4 +1,5 @@
-"""Checks of the connection: is there a link, did the interface come up, has it an address, a route, a first hop?
+"""Checks of the connection: is there a link, did the interface come up, has it an address, a route, a first hop? And of
+names and addresses: dnsmasq, its servers, its leases.
 
 A check is a generator over what it saw (scene.seen); it raises SkippedError when it cannot say anything.
 """
@@ -6,8 +7,9 @@ A check is a generator over what it saw (scene.seen); it raises SkippedError whe
 from __future__ import annotations
 
 from oasis.catalogue import address_text
-from oasis.doctor import scene as sight
+from oasis.core import clean
 from oasis.doctor.scene import (
+    LINK_LOCAL,
     PRIVATE,
     SHARED,
     Net,
@@ -16,7 +18,9 @@ from oasis.doctor.scene import (
     default_routes,
     digits,
     ip4,
+    is_on,
     networks,
+    path_of,
     seen,
     whole,
     words,
@@ -24,7 +28,7 @@ from oasis.doctor.scene import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.doctor.shapes import Entry, Found, Scene, Section, Sight
+    from oasis.doctor.shapes import Entry, Found, Scene, Section
 
 # netifd's own words in `errors`, and those of the protocol handlers that ship with OpenWrt.
 _LOGIN = ("AUTH_FAILED", "AUTH_TOPEER_FAILED", "AUTHENTICATION_FAILED")
@@ -46,11 +50,16 @@ _WITH_ARP = ("dhcp", "static")
 _TUNNELS = ("wireguard", "amneziawg", "openvpn", "openconnect", "l2tp", "pptp", "sstp", "vpnc", "gre", "gretap", "ipip",
             "vti", "xfrm", "vxlan", "dslite", "map", "464xlat", "none", "unmanaged")  # fmt: skip
 _LEAST_MTU = 1280  # what IPv6 needs (RFC 8200)
+# OpenWrt's own name: asked for by every router that looks for updates, so it reveals nothing new.
+ASKED = "downloads.openwrt.org"
+_LOOKUP_S = 2
+_REBIND_LOG = "possible DNS-rebind attack detected"
+_BUSY_LOG = "Maximum number of concurrent DNS queries reached"
 
 
 def carrier(scene: Scene) -> Found:
     """The port to the internet has no link."""
-    for entry in scene.outside():
+    for entry in scene.outside:
         if not entry.get("device"):
             continue
         device = scene.device(entry.get("device"))
@@ -80,7 +89,7 @@ def flapping(scene: Scene) -> Found:
     """The link of a port comes and goes."""
     counts: dict[str, list[str]] = {}
     known = scene.ubus("network.device", "status")
-    for line in scene.log():
+    for line in scene.log:
         if any(sign in line for sign in _FLAP_LOG):
             name = next((one for one in line.replace(":", " ").split() if one in known), "")
             counts.setdefault(name, []).append(line)
@@ -91,113 +100,104 @@ def flapping(scene: Scene) -> Found:
 
 def down(scene: Scene) -> Found:
     """The interface to the internet is configured and not up."""
-    if not scene.is_router():
+    if not scene.is_router:
         raise SkippedError("no interface leads out: this is an access point or a switch")
-    entries = scene.outside()
+    entries = scene.outside
     for entry in entries:
-        is_plugged = scene.device(entry.get("device")).get("carrier") is not False
-        if not entry.get("up") and (is_plugged or entry.get("autostart") is False):
-            yield _why_down(scene, entry)
+        is_off = entry.get("autostart") is False
+        if entry.get("up") or (not is_off and scene.device(entry.get("device")).get("carrier") is False):
+            continue
+        name, proto = str(entry["interface"]), str(entry.get("proto", ""))
+        section: Section = scene.config("network").get(name, {})
+        codes = [str(one.get("code", "")) for one in entry["errors"]]
+        values = {"interface": name, "proto": proto, "device": entry.get("device", "")}
+        evidence = ["interface %s: up is false" % name, *("netifd says %s" % code for code in codes)]
+        refused, unanswered = _logged(scene, name, _LOGIN_LOG), _logged(scene, name, (_NO_SESSION_LOG,))
+        if is_off or str(section.get("auto", "1")) == "0":
+            switch = ["uci delete network.%s.auto" % name] if section.get("auto") else []
+            yield seen("wan-off", name, values, evidence, switch)
+        elif "NO_DEVICE" in codes or entry.get("available") is False:
+            yield seen("wan-no-device", name, values, evidence)
+        elif any(code in _LOGIN for code in codes) or (proto.startswith("ppp") and refused):
+            yield seen("wan-login", name, values, evidence + refused)
+        elif proto == "pppoe" and unanswered:
+            yield seen("wan-no-session", name, values, evidence + unanswered)
+        elif proto == "dhcp":
+            yield seen("wan-no-lease", name, values, evidence + _logged(scene, name, _NO_LEASE_LOG))
+        else:
+            yield seen("wan-down", name, values, evidence)
     if not entries:
-        names = ", ".join(scene.outside_names())
+        names = ", ".join(scene.outside_names)
         yield seen("wan-missing", "", {"names": names}, ["netifd lists no %s" % names])
 
 
-def _why_down(scene: Scene, entry: Entry) -> Sight:
-    name = str(entry["interface"])
-    section: Section = scene.config("network").get(name, {})
-    codes = [str(one.get("code", "")) for one in entry.get("errors", []) if isinstance(one, dict)]
-    values = {"interface": name, "proto": entry.get("proto", ""), "device": entry.get("device", "")}
-    evidence = ["interface %s: up is false" % name, *("netifd says %s" % code for code in codes)]
-    path = "network." + name
-    if entry.get("autostart") is False or str(section.get("auto", "1")) == "0":
-        switch = ["uci delete %s.auto" % path] if section.get("auto") else []
-        return seen("wan-off", name, values, evidence, switch)
-    if "NO_DEVICE" in codes or entry.get("available") is False:
-        return seen("wan-no-device", name, values, evidence)
-    logged = _logged(scene, name, _LOGIN_LOG)
-    if any(code in _LOGIN for code in codes) or (str(entry.get("proto")).startswith("ppp") and logged):
-        return seen("wan-login", name, values, evidence + logged)
-    if entry.get("proto") == "pppoe" and _logged(scene, name, (_NO_SESSION_LOG,)):
-        return seen("wan-no-session", name, values, evidence + _logged(scene, name, (_NO_SESSION_LOG,)))
-    if entry.get("proto") == "dhcp":
-        return seen("wan-no-lease", name, values, evidence + _logged(scene, name, _NO_LEASE_LOG))
-    return seen("wan-down", name, values, evidence)
-
-
 def _logged(scene: Scene, name: str, signs: tuple[str, ...]) -> list[str]:
-    lines = [line for line in scene.log() if any(sign in line for sign in signs)]
+    lines = [line for line in scene.log if any(sign in line for sign in signs)]
     about = [line for line in lines if name in words(line.replace(":", " ").replace("(", " ").replace(")", " "))]
     return (about or lines)[-_LINES:]
 
 
 def address(scene: Scene) -> Found:
     """The interface to the internet is up and has no address of use."""
-    for entry in scene.outside():
+    for entry in scene.outside:
         if not entry.get("up") or entry.get("proto") in ("none", "unmanaged"):
             continue
         name, text = str(entry["interface"]), address_of(entry)
         found = ip4(text)
-        if found is None and not scene.has_address(entry):
+        # An interface that netifd added to the same connection may have it.
+        same = [one for one in scene.live if one is entry or one["interface"] in (name + "_4", name + "_6")]
+        has_any = any(one[key] for one in same for key in ("ipv4-address", "ipv6-address", "ipv6-prefix"))
+        if found is None and not has_any:
             yield seen("wan-no-address", name, {"interface": name}, ["%s: no address" % name])
-        elif found is not None and found in sight.LINK_LOCAL:
+        elif found is not None and found in LINK_LOCAL:
             yield seen("wan-link-local", name, {"interface": name, "address": text}, ["%s: %s" % (name, text)])
 
 
 def double_nat(scene: Scene) -> Found:
     """The address on the outside is a private one and masquerading is on: there is another router in front."""
-    for entry in scene.outside():
+    for entry in scene.outside:
         if entry.get("proto") in _TUNNELS or not default_routes(entry):
             continue
         text = address_of(entry)
         found = ip4(text)
         zone = scene.zone_of(entry["interface"])
-        if found is None or zone is None or not sight.is_on(zone, "masq", False):
+        if found is None or zone is None or not is_on(zone, "masq", False):
             continue
         values = {"interface": entry["interface"], "address": text}
-        if found in SHARED:
-            yield seen("carrier-nat", str(entry["interface"]), values, ["%(interface)s: %(address)s" % values])
-        elif any(found in net for net in PRIVATE):
-            yield seen("double-nat", str(entry["interface"]), values, ["%(interface)s: %(address)s" % values])
+        if found in SHARED or any(found in net for net in PRIVATE):
+            key = "carrier-nat" if found in SHARED else "double-nat"
+            yield seen(key, str(entry["interface"]), values, ["%(interface)s: %(address)s" % values])
 
 
 def same_network(scene: Scene) -> Found:
     """Two interfaces have overlapping networks, so the router does not know where an address is."""
     known = [
         (str(entry["interface"]), str(entry.get("l3_device") or entry.get("device")), net)
-        for entry in scene.interfaces()
+        for entry in scene.interfaces
         for net in networks(entry)
         if net.bits < 32
     ]
-    inside = [str(entry["interface"]) for entry in scene.inside()]
+    inside = [str(entry["interface"]) for entry in scene.inside]
     for number, (name, device, net) in enumerate(known):
         for other, other_device, other_net in known[number + 1 :]:
             if device != other_device and net.overlaps(other_net):
                 evidence = ["%s: %s" % (name, net), "%s: %s" % (other, other_net)]
                 movable = next((one for one in (name, other) if one in inside), "")
-                commands = _moved(scene, movable, [one for _, _, one in known]) if movable else []
+                own = ip4(scene.config("network").get(movable, {}).get("ipaddr"))
+                # A network that nobody has, and the same last number in it.
+                nets = [Net(0xC0A80000 + (third << 8), 24) for third in (*range(50, 255), *range(1, 50))]
+                free = next((one for one in nets if not any(one.overlaps(taken) for _, _, taken in known)), None)
+                commands = []
+                if own is not None and free is not None:
+                    moved = address_text.text_of(4, free.first + (own & 0xFF or 1))
+                    commands = ["uci set network.%s.ipaddr='%s'" % (movable, moved)]
                 values = {"one": name, "other": other, "network": str(net)}
                 yield seen("same-network", "%s-%s" % (name, other), values, evidence, commands)
 
 
-def _moved(scene: Scene, interface: str, taken: list[Net]) -> list[str]:
-    """Return commands that give an interface a network which nobody has, with the same last number."""
-    section = scene.config("network").get(interface, {})
-    own = ip4(section.get("ipaddr"))
-    if own is None:
-        return []
-    for third in (*range(50, 255), *range(1, 50)):
-        net = Net(0xC0A80000 + (third << 8), 24)
-        if not any(net.overlaps(other) for other in taken):
-            return [
-                "uci set network.%s.ipaddr='%s'" % (interface, address_text.text_of(4, net.first + (own & 0xFF or 1)))
-            ]
-    return []
-
-
 def route(scene: Scene) -> Found:
     """No way out, or two that are equally good."""
-    up = [entry for entry in scene.outside() if entry.get("up") and address_of(entry)]
+    up = [entry for entry in scene.outside if entry.get("up") and address_of(entry)]
     if not up:
         raise SkippedError("no interface to the internet is up")
     ways = [(entry, one) for entry in up for one in default_routes(entry)]
@@ -220,15 +220,17 @@ def route(scene: Scene) -> Found:
 
 
 def begin(scene: Scene) -> None:
-    """Begin to ask what `gateway` wants to know."""
+    """Begin to ask what `gateway` and `answers` want to know."""
     for _, hop in _hops(scene):
         scene.begin("ping", hop, _PING_S)
+    for server in ("127.0.0.1", *_asked(scene)) if scene.is_router else ():
+        scene.begin("lookup", ASKED, server, _LOOKUP_S)
 
 
 def _hops(scene: Scene) -> list[tuple[str, str]]:
     """Return the first hops that can be asked, as (interface, address)."""
     found = []
-    for entry in scene.outside():
+    for entry in scene.outside:
         for one in default_routes(entry) if entry.get("up") else []:
             hop = str(one.get("nexthop", ""))
             if ip4(hop) not in (None, 0) and entry.get("proto") in _WITH_ARP:
@@ -242,25 +244,21 @@ def gateway(scene: Scene) -> Found:
     for interface, hop in _hops(scene):
         answers = scene.ask("ping", hop, _PING_S)
         asked = asked or answers is not None
-        if answers is False and _is_unheard(scene, hop):
+        if answers is not False:
+            continue
+        # Many refuse pings: it is gone when the neighbour table knows no hardware address of it even after one.
+        arp = [line.split() for line in scene.text("/proc/net/arp").split("\n")[1:]]
+        heard = [one for one in arp if len(one) >= 4 and one[0] == hop][:1]
+        if all(one[2] == "0x0" or one[3] == "00:00:00:00:00:00" for one in heard):
             evidence = ["ping %s: no answer" % hop, "%s is not in the neighbour table" % hop]
             yield seen("gateway-silent", hop, {"gateway": hop, "interface": interface}, evidence)
     if not asked:
         raise SkippedError("there is no gateway to ask, or no ping on this host")
 
 
-def _is_unheard(scene: Scene, hop: str) -> bool:
-    """Tell whether the neighbour table, after the ping, knows no hardware address of the hop: many refuse pings."""
-    for line in scene.text("/proc/net/arp").split("\n")[1:]:
-        fields = line.split()
-        if len(fields) >= 4 and fields[0] == hop:
-            return fields[2] == "0x0" or fields[3] == "00:00:00:00:00:00"
-    return True
-
-
 def mtu(scene: Scene) -> Found:
     """Packets of the usual size do not fit through the way out, and nobody tells the senders."""
-    for entry in scene.outside():
+    for entry in scene.outside:
         name = str(entry["interface"])
         zone = scene.zone_of(name)
         if not entry.get("up"):
@@ -276,8 +274,8 @@ def mtu(scene: Scene) -> Found:
         elif entry.get("proto") == "pppoe" and size > _PPPOE_MTU and not has_jumbo:
             is_set = scene.config("network").get(name, {}).get("mtu")
             yield seen("mtu-pppoe", name, values, evidence, ["uci delete network.%s.mtu" % name] if is_set else [])
-        if zone and is_narrow and not sight.is_on(zone, "mtu_fix", False):
-            path = sight.path_of("firewall", zone)
+        if zone and is_narrow and not is_on(zone, "mtu_fix", False):
+            path = path_of("firewall", zone)
             more = {"zone": zone.get("name"), "interface": name}
             clamp = ["uci set %s.mtu_fix='1'" % path]
             yield seen("no-mtu-fix", name, more, ["%s: mtu_fix is off" % path, *evidence], clamp)
@@ -293,3 +291,142 @@ def fragments(scene: Scene) -> Found:
     # A few are how senders learn the size of the way; one in a hundred means that they do not learn it.
     if failed > 1000 and failed * 100 > sent:
         yield seen("too-large", "", {"failed": failed}, ["FragFails %d of %d forwarded" % (failed, sent)])
+
+
+def servers(scene: Scene) -> Found:
+    """Nobody to ask for names."""
+    if not scene.is_router or not any(entry.get("up") for entry in scene.outside):
+        raise SkippedError("the router is not connected to the internet")
+    if not _upstream(scene):
+        yield seen("no-dns-servers", "", {}, ["no server in resolv.conf.auto, and none in dhcp"])
+
+
+def _upstream(scene: Scene) -> list[str]:
+    found = []
+    for section in scene.sections("dhcp", "dnsmasq"):
+        found += [one for one in words(section.get("server")) if not one.startswith("/")]
+        path = str(section.get("resolvfile") or "/tmp/resolv.conf.d/resolv.conf.auto")  # noqa: S108 - dnsmasq's own
+        if not is_on(section, "noresolv", False):
+            lines = [line.split() for line in scene.text(path).split("\n")]
+            found += [line[1] for line in lines if len(line) > 1 and line[0] == "nameserver"]
+    for entry in scene.outside:
+        found += [str(one) for one in entry.get("dns-server", [])]
+    return list(dict.fromkeys(found))
+
+
+def _asked(scene: Scene) -> list[str]:
+    return [one for one in _upstream(scene) if ip4(one) is not None][:2]
+
+
+def answers(scene: Scene) -> Found:
+    """A name is not found: by the router's own resolver, or by none of the servers either."""
+    if not scene.is_router:
+        raise SkippedError("no interface leads out")
+    own = scene.ask("lookup", ASKED, "127.0.0.1", _LOOKUP_S)
+    if own is None:
+        raise SkippedError("there is no nslookup on this host")
+    if not _upstream(scene):  # what the resolver still answers comes from its memory
+        raise SkippedError("there is no name server to ask")
+    if own:
+        return
+    others = [(one, scene.ask("lookup", ASKED, one, _LOOKUP_S)) for one in _asked(scene)]
+    evidence = ["nslookup %s 127.0.0.1: no answer" % ASKED]
+    evidence += ["nslookup %s %s: %s" % (ASKED, one, "answers" if said else "no answer") for one, said in others]
+    if any(said for _, said in others):
+        yield seen("dns-own-silent", "", {}, evidence)
+    else:
+        asked = [one for one, _ in others] or _upstream(scene)[:2]
+        yield seen("dns-silent", "", {"servers": ", ".join(asked)}, evidence)
+
+
+def rebind(scene: Scene) -> Found:
+    """dnsmasq threw away answers with private addresses."""
+    lines = [line for line in scene.log if _REBIND_LOG in line]
+    names = sorted({clean.name(line.rpartition(" ")[2]) for line in lines} - {""})
+    if names:
+        yield seen("dns-rebind", "", {"names": ", ".join(names[:_LINES])}, lines[-_LINES:])
+
+
+def busy(scene: Scene) -> Found:
+    """dnsmasq has more open questions than it takes."""
+    lines = [line for line in scene.log if _BUSY_LOG in line]
+    if lines:
+        yield seen("dns-busy", "", {"times": len(lines)}, lines[-_LINES:])
+
+
+def pool(scene: Scene) -> Found:
+    """The addresses to be given out do not fit into the network, or are used up."""
+    for entry in scene.inside:
+        section = _pool_of(scene, str(entry["interface"]))
+        nets = networks(entry)
+        if section is None or not nets or is_on(section, "ignore", False):
+            continue
+        given = [digits(str(section.get(option, default))) for option, default in (("start", 100), ("limit", 150))]
+        start, limit = 100 if given[0] is None else given[0], 150 if given[1] is None else given[1]
+        path = path_of("dhcp", section)
+        size = (1 << (32 - nets[0].bits)) - 2
+        values = {"interface": entry["interface"], "start": start, "limit": limit, "network": str(nets[0])}
+        if start < 1 or start > size:
+            yield seen("pool-outside", path, values, ["%s: start %d, network %s" % (path, start, nets[0])])
+            continue
+        first, room = nets[0].first + start, min(limit, size - start + 1)
+        fixed = {str(one.get("ip")) for one in scene.sections("dhcp", "host")}
+        held = [ip4(lease["ip"]) for lease in scene.leases if lease["ip"] not in fixed]
+        taken = sum(1 for one in held if one is not None and first <= one < first + room)
+        if taken >= room:
+            room = min(size - start + 1, 2 * limit)
+            commands = ["uci set %s.limit='%d'" % (path, room)] if room > limit else []
+            yield seen("pool-empty", path, values, ["%d leases, limit %d" % (taken, limit)], commands)
+
+
+def _pool_of(scene: Scene, interface: str) -> Section | None:
+    return next((one for one in scene.sections("dhcp", "dhcp") if one.get("interface") == interface), None)
+
+
+def no_server(scene: Scene) -> Found:
+    """The home network gets no addresses from this router."""
+    for entry in scene.inside if scene.is_router else []:
+        section = _pool_of(scene, "lan")
+        if entry["interface"] != "lan" or scene.zone_of("lan") is None or not entry.get("up"):
+            continue
+        if section is None or is_on(section, "ignore", False):
+            commands = ["uci delete %s.ignore" % path_of("dhcp", section)] if section else []
+            what = "%s: ignore is set" % path_of("dhcp", section) if section else "dhcp: nothing about lan"
+            yield seen("no-dhcp-server", "lan", {"interface": "lan"}, [what], commands)
+
+
+def reservations(scene: Scene) -> Found:
+    """Fixed leases that collide with each other, with the router, or with the network."""
+    nets = [net for entry in scene.inside for net in networks(entry)]
+    own = {address_of(entry) for entry in scene.inside} - {""}
+    first: dict[str, Section] = {}
+    for host in scene.sections("dhcp", "host"):
+        address, path = str(host.get("ip") or ""), path_of("dhcp", host)
+        if not address_text.is_ip4(address):
+            continue
+        values = {"address": address, "name": clean.name(host.get("name")) or path}
+        if address in own:
+            yield seen("lease-of-router", path, values, ["%s.ip: %s" % (path, address)], ["uci delete %s.ip" % path])
+        elif address in first:
+            other = path_of("dhcp", first[address])
+            yield seen("lease-twice", path, values, ["%s.ip and %s.ip: %s" % (other, path, address)])
+        elif nets and not any(ip4(address) in net for net in nets):
+            yield seen(
+                "lease-outside", path, values, ["%s.ip: %s" % (path, address), "networks: " + ", ".join(map(str, nets))]
+            )
+        first.setdefault(address, host)
+
+
+def same_address(scene: Scene) -> Found:
+    """Two machines were seen with one address."""
+    seen_with: dict[str, set[str]] = {}
+    for line in scene.text("/proc/net/arp").split("\n")[1:]:
+        fields = line.split()
+        if len(fields) >= 6 and fields[2] != "0x0":
+            seen_with.setdefault(fields[0], set()).add(fields[3].lower())
+    fixed = {str(one.get("ip")): words(one.get("mac")) for one in scene.sections("dhcp", "host") if one.get("ip")}
+    for address, macs in sorted(seen_with.items()):
+        wanted = {mac.lower() for mac in fixed.get(address, [])}
+        if wanted and not macs & wanted:
+            evidence = ["%s is %s" % (address, ", ".join(sorted(macs))), "reserved for " + ", ".join(sorted(wanted))]
+            yield seen("address-taken", address, {"address": address}, evidence)

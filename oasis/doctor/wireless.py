@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from oasis.core import clean
-from oasis.doctor import scene as sight
-from oasis.doctor.scene import SkippedError, digits, path_of, seen
+from oasis.doctor.scene import SkippedError, digits, is_on, path_of, seen, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +24,14 @@ def _radios(scene: Scene) -> list[Section]:
     found = scene.sections("wireless", "wifi-device")
     if not found:
         raise SkippedError("this router has no Wi-Fi")
-    return [radio for radio in found if not sight.is_on(radio, "disabled", False)]
+    return [radio for radio in found if not is_on(radio, "disabled", False)]
 
 
 def _points(scene: Scene) -> list[Section]:
     """Return the networks that are offered: access points of radios that are on."""
     radios = [radio[".name"] for radio in _radios(scene)]
     points = [one for one in scene.sections("wireless", "wifi-iface") if one.get("mode", "ap") == "ap"]
-    return [one for one in points if one.get("device") in radios and not sight.is_on(one, "disabled", False)]
+    return [one for one in points if one.get("device") in radios and not is_on(one, "disabled", False)]
 
 
 def country(scene: Scene) -> Found:
@@ -60,7 +59,7 @@ def channel(scene: Scene) -> Found:
             yield seen("wifi-channel", name, values, ["%s.channel: %s" % (path, number)],
                        ["uci set %s.channel='%s'" % (path, nearest)])  # fmt: skip
         width = str(radio.get("htmode") or "")
-        if width in _WIDE_2G and sight.is_on(radio, "noscan", False):
+        if width in _WIDE_2G and is_on(radio, "noscan", False):
             values = {"radio": name, "width": width}
             yield seen("wifi-wide", name, values, ["%s: %s with noscan" % (path, width)],
                        ["uci delete %s.noscan" % path])  # fmt: skip
@@ -72,7 +71,7 @@ def security(scene: Scene) -> Found:
         path, kind = path_of("wireless", point), str(point.get("encryption") or "none").lower()
         values = {"ssid": clean.name(point.get("ssid")), "encryption": kind}
         evidence = ["%s.encryption: %s" % (path, kind)]
-        networks = sight.words(point.get("network"))
+        networks = words(point.get("network"))
         is_guest = any("guest" in name or "portal" in name for name in networks)  # open on purpose, as in a café
         if kind in _OPEN and point.get("network") and not is_guest:
             yield seen("wifi-open", path, values, evidence)
@@ -92,7 +91,7 @@ def on_air(scene: Scene) -> Found:
     if not live:
         raise SkippedError("netifd says nothing of Wi-Fi")
     points = scene.sections("wireless", "wifi-iface")
-    used = [one.get("device") for one in points if not sight.is_on(one, "disabled", False)]
+    used = [one.get("device") for one in points if not is_on(one, "disabled", False)]
     for radio in _radios(scene):
         name = str(radio[".name"])
         state = live.get(name) if name in used else None  # netifd leaves a radio without networks off
@@ -101,7 +100,7 @@ def on_air(scene: Scene) -> Found:
             errors = errors if isinstance(errors, list) else []
             reasons = [str(one.get("code", "")) for one in errors if isinstance(one, dict)]
             evidence = ["%s: up is false" % name, *(reason for reason in reasons if reason)]
-            evidence += [line for line in scene.log() if "hostapd" in line and "failed" in line.lower()][-2:]
+            evidence += [line for line in scene.log if "hostapd" in line and "failed" in line.lower()][-2:]
             yield seen("wifi-down", name, {"radio": name}, evidence)
 
 
@@ -109,7 +108,7 @@ def unbound(scene: Scene) -> Found:
     """A network on the air that leads to no interface."""
     known = scene.config("network")
     for point in _points(scene):
-        missing = [name for name in sight.words(point.get("network")) if name not in known]
+        missing = [name for name in words(point.get("network")) if name not in known]
         if missing:
             path = path_of("wireless", point)
             values = {"ssid": clean.name(point.get("ssid")), "interface": ", ".join(missing)}

@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from oasis.doctor.names import ASKED
 from oasis.doctor.rounds import examine
 from oasis.doctor.scene import Scene
+from oasis.doctor.uplink import ASKED
 from oasis.errors import ToolError
 from oasis.system.connections import Probe
 from tests.change.reach import lab
