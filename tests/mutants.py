@@ -2345,7 +2345,7 @@ MUTANTS = (
     ),
     (
         "elsewhere: a new destination",
-        "oasis/change/diff/references.py",
+        "oasis/change/references.py",
         'return [plain(one) for one in _outside(item.get("new"), has_names) if one not in old]',
         "return []",
         ("tests/change/test_policy.py",),

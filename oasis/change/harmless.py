@@ -20,8 +20,8 @@ import functools
 import re
 
 from oasis.catalogue import address_text, check, validators
-from oasis.change.diff import difference
-from oasis.change.diff.pairing import Pairing
+from oasis.change import difference
+from oasis.change.difference import Pairing
 from oasis.errors import StoreError, UciError
 from oasis.redaction import secret_options
 from oasis.system.digest import sha256
@@ -92,8 +92,9 @@ class Router:
     @functools.cached_property
     def hosts(self) -> list[tuple[str, Section]]:
         """The reservations as the change makes them, by what differences call them."""
-        hosts = [one for one in self.after("dhcp").sections if one.type == "host"]
-        return [(one.name if not one.anonymous else "@host[%d]" % at, one) for at, one in enumerate(hosts)]
+        package = self.after("dhcp")
+        names = difference.labels(package)
+        return [(names[id(one)], one) for one in package.sections if one.type == "host"]
 
     @functools.cached_property
     def leases(self) -> list[tuple[str, str, str]]:
@@ -315,7 +316,7 @@ CHECKS: dict[str, Check] = {"label": label, "reservation": reservation, "among":
 
 def put_to_use(after: Package, differences: list[Difference], switches: Switches) -> list[str]:
     """Return a sentence for each secret or code that a package holds and that a change of it puts to use."""
-    sections = _labelled(after)
+    sections = dict(zip(difference.labels(after).values(), after.sections, strict=True))
     found: dict[str, None] = {}
     for item in differences:
         section, option = sections.get(str(item["section"])), str(item.get("option", ""))
@@ -336,16 +337,6 @@ def put_to_use(after: Package, differences: list[Difference], switches: Switches
             if code:
                 found["%s: this starts code that was set there before (%s)" % (where, ", ".join(code))] = None
     return list(found)
-
-
-def _labelled(package: Package) -> dict[str, Section]:
-    """Return the sections by what differences call them, in one pass: there may be hundreds of hosts."""
-    counts: dict[str, int] = {}
-    found = {}
-    for section in package.sections:
-        number = counts[section.type] = counts.get(section.type, -1) + 1
-        found["@%s[%d]" % (section.type, number) if section.anonymous else section.name] = section
-    return found
 
 
 def _is_turned_on(item: Difference, switches: Switches) -> bool:
@@ -374,7 +365,8 @@ def _code(package: Package, section: Section, switches: Switches) -> list[str]:
         if check.mark(package.name, section.type, option) == "exec" and validators.truth(value) is not False:
             found.append(option)
     if {"%s.%s" % (package.name, name) for name in (section.type, section.name)} & set(switches["of_package"]):
-        found += [name for name, one in _labelled(package).items() if check.is_code(package.name, one.type)]
+        names = difference.labels(package)
+        found += [names[id(one)] for one in package.sections if check.is_code(package.name, one.type)]
     return found
 
 
@@ -386,14 +378,19 @@ def openings(before: Package, after: Package, rules: PolicyRules) -> list[str]:
 
     Data, for the services that reach/admission.py does not know; what that one judges has no entry here.
     """
-    pairs = Pairing(before, after)
     found = []
+    barriers, opening = (
+        [one for one in rules[name] if one["package"] == after.name] for name in ("barriers", "openings")
+    )
+    if not barriers and not opening:
+        return []
+    pairs = Pairing(before, after)
     for package, kinds, other_of, words in (
-        (after, rules["openings"], pairs.old_of, "%s lets in somebody who could not come in before"),
-        (before, rules["barriers"], pairs.new_of, "%s no longer keeps out those that it kept out"),
+        (after, opening, pairs.old_of, "%s lets in somebody who could not come in before"),
+        (before, barriers, pairs.new_of, "%s no longer keeps out those that it kept out"),
     ):
         for rule in kinds:
-            for one in package.sections if rule["package"] == package.name else ():
+            for one in package.sections:
                 if _fits(one, rule) and not _fits(other_of(one), rule):
                     # The values are words of the rule, never a foreign text.
                     values = ["%s %s" % (name, one.options.get(name) or "not set") for name in rule["has"]]

@@ -366,8 +366,11 @@ class Planner:
         self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
     ) -> Draft | None:
         """Return what a change of packages does, None for nothing; `needs` gets what only the owner lets through."""
-        from oasis.change import harmless  # what judges plans comes with the first one
-        from oasis.change.diff import difference, references
+        from oasis.change import (
+            difference,
+            harmless,  # what judges plans comes with the first one
+            references,
+        )
 
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
@@ -564,7 +567,7 @@ def _new_address(before: bytes, after: bytes) -> str:
 
 def _commands(operations: list[Operation], images: Images) -> list[str]:
     """Return operations as uci commands, their secrets masked."""
-    from oasis.change.diff import difference
+    from oasis.change import difference
     from oasis.change.uci_commands import as_commands
 
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}

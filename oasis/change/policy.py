@@ -47,9 +47,9 @@ class Policy:
 
         Nothing is low without a look at the router: each place that may be has a check (harmless.py). What runs code
         is only risky where it is allowed: to an undo, which brings back what the owner had there, and to the owner who
-        forces it. Shape of differences: see oasis.change.diff.difference.
+        forces it. Shape of differences: see oasis.change.difference.
         """
-        from oasis.change.diff import references  # comes with the first plan: an idle daemon has none
+        from oasis.change import references  # comes with the first plan: an idle daemon has none
 
         worst, code = "low", _code(differences)
         reasons: list[str] = []

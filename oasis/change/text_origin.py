@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from oasis.change.diff import difference
+from oasis.change import difference
 from oasis.core import clean, jsonl
 from oasis.core.clean import shown as plain
 from oasis.errors import OasisError, StoreError

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 
-from oasis.change.diff import difference
-from oasis.change.diff.pairing import Pairing
+from oasis.change import difference
+from oasis.change.difference import Pairing
 from oasis.change.uci_commands import parse
 from oasis.ubus.outgoing import Ubus
 from oasis.uci import model

@@ -6,8 +6,7 @@ import os
 import pytest
 
 from oasis.catalogue import entries
-from oasis.change import harmless
-from oasis.change.diff import difference
+from oasis.change import difference, harmless
 from oasis.change.policy import Policy
 from oasis.change.reach import admission
 from oasis.uci import model

@@ -2,8 +2,7 @@
 
 import pytest
 
-from oasis.change import harmless
-from oasis.change.diff import difference
+from oasis.change import difference, harmless
 from oasis.change.policy import Policy
 from oasis.uci import model
 

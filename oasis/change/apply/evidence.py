@@ -12,11 +12,10 @@ import os
 import time
 
 from oasis.catalogue import validators
-from oasis.change import policy
+from oasis.change import difference, policy
 from oasis.change.apply.proof_of_life import Life, may_keep
 from oasis.change.apply.transaction import ACTION_S
 from oasis.change.apply.verification import SETTLE_S, Verification
-from oasis.change.diff import difference
 from oasis.errors import ToolError
 from oasis.system.connections import connections, login_of
 from oasis.ubus.message import NO_DATA, NOT_FOUND

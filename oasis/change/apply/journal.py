@@ -224,7 +224,7 @@ class Journal:
 
         Secrets are masked; a package without both images is left out.
         """
-        from oasis.change.diff import difference  # an idle daemon does without
+        from oasis.change import difference  # an idle daemon does without
 
         found: list[LineDiff] = []
         for name in record["packages"]:

@@ -13,7 +13,7 @@ import contextlib
 import os
 import re
 
-from oasis.change.diff import difference
+from oasis.change import difference
 from oasis.core import jsonl
 from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UciError

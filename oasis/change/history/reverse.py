@@ -15,8 +15,7 @@ a section, `-NAME` for one that was removed by its name before.
 
 from __future__ import annotations
 
-from oasis.change.diff.difference import label
-from oasis.change.diff.pairing import Pairing, fingerprint
+from oasis.change.difference import Pairing, fingerprint, label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

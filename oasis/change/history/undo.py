@@ -114,7 +114,7 @@ def _delta(
     name: str, before: bytes, after: bytes, now: bytes, stays: Collection[str]
 ) -> tuple[list[Operation], list[Conflict]]:
     """Return the operations that take a change of a package back from what it is now, and conflicts, secrets masked."""
-    from oasis.change.diff.difference import MASK  # an idle daemon does without
+    from oasis.change.difference import MASK  # an idle daemon does without
     from oasis.change.history.ends import within
     from oasis.change.history.reverse import reverse
 

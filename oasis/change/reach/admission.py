@@ -14,7 +14,7 @@ its public key.
 from __future__ import annotations
 
 from oasis.catalogue import address_text
-from oasis.change.diff.pairing import Pairing
+from oasis.change.difference import Pairing
 from oasis.change.reach import listeners, network, ruleset, sections, walk
 from oasis.core.clean import shown as plain
 from oasis.uci import model

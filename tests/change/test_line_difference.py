@@ -3,7 +3,7 @@
 import difflib
 import random
 
-from oasis.change.diff import difference
+from oasis.change import difference
 
 
 def applied(old, new, pieces):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change.diff import difference
+from oasis.change import difference
 from oasis.uci import model
 
 BASE = b"""

@@ -42,36 +42,25 @@ def left_behind(images: Images, names: list[str], read: Callable[[str], bytes]) 
 
     Shape: `images` {package: (before, after)}, `names` all packages of the router, `read(name)` their bytes.
     """
-    gone = _gone(images)
-    if not gone:
-        return []
-    known = entries.packages()
-    found = []
-    for package in sorted({*names, *images} & {*known}):
-        data = images[package][1] if package in images else read(package)
-        found += _dangling(package, tables(model.parse(data, package)), gone)
-    if not found:
-        return []
-    more = ["and %d more" % (len(found) - _MOST_TOLD)] if len(found) > _MOST_TOLD else []
-    return ["leaves behind names of what is gone: " + ", ".join(found[:_MOST_TOLD] + more)]
-
-
-def _gone(images: Images) -> set[tuple[str, str]]:
-    """Return the (kind, name) that the packages had before and have no more."""
-    found = set()
+    gone: set[tuple[str, str]] = set()  # (kind, name) that the packages had before and have no more
     for kind, (package, _, _) in TARGETS.items():
         if package in images:
             old, new = (target_names(kind, tables(model.parse(data, package))) for data in images[package])
-            found |= {(kind, name) for name in old if name not in new}
+            gone |= {(kind, name) for name in old if name not in new}
     if "network" in images:
-        made = [_made_devices(tables(model.parse(data, "network"))) for data in images["network"]]
-        found |= {("device", name) for name in made[0] - made[1]}
-    return found
-
-
-def _made_devices(package: dict[str, dict[str, object]]) -> set[str]:
-    """Return the devices that a package makes; a section without a type only sets up one that the hardware has."""
-    return {str(one.get("name")) for one in package.values() if one[".type"] == "device" and one.get("type")}
+        # devices that a package makes; a section without a type only sets up one that the hardware has
+        was, is_now = (tables(model.parse(data, "network")).values() for data in images["network"])
+        made = [{str(one.get("name")) for one in side if one[".type"] == "device" and one.get("type")}
+                for side in (was, is_now)]  # fmt: skip
+        gone |= {("device", name) for name in made[0] - made[1]}
+    if not gone:
+        return []
+    found = []
+    for package in sorted({*names, *images} & {*entries.packages()}):
+        data = images[package][1] if package in images else read(package)
+        found += _dangling(package, tables(model.parse(data, package)), gone)
+    more = ["and %d more" % (len(found) - _MOST_TOLD)] if len(found) > _MOST_TOLD else []
+    return ["leaves behind names of what is gone: " + ", ".join(found[:_MOST_TOLD] + more)] if found else []
 
 
 def _dangling(package: str, held: dict[str, dict[str, object]], gone: set[tuple[str, str]]) -> list[str]:
@@ -82,19 +71,18 @@ def _dangling(package: str, held: dict[str, dict[str, object]], gone: set[tuple[
         owner = next((kind[len(one) :] for one in _BY_TYPE if kind.startswith(one)), "")
         if package == "network" and ("interface", owner) in gone:
             found.append("%s (%s %s)" % (where, "interface", plain(owner)))
-        for option, value in section.items():
+        for option in section:
             entry = entries.option(package, kind, option) if not option.startswith(".") else None
-            if not entry or "ref" not in entry:
-                continue
-            for word in value if isinstance(value, list) else str(value).split():
-                target = plain_reference(str(entry["ref"]), str(word))
+            ref = str(entry.get("ref", "")) if entry else ""
+            for word in sections.texts(section, option) if ref else []:
+                target = plain_reference(ref, word)
                 if target in gone:
                     found.append("%s.%s (%s %s)" % (where, option, target[0], plain(target[1])))
     return found
 
 
 def destinations(item: Difference) -> list[str]:
-    """Return the destinations outside of one difference; see oasis.change.diff.difference for its shape."""
+    """Return the destinations outside of one difference; see oasis.change.difference for its shape."""
     package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
     if not option or item["kind"] not in ("set", "added", "section_added"):
         return []
@@ -108,30 +96,25 @@ def destinations(item: Difference) -> list[str]:
 
 def _outside(value: object, has_names: bool) -> list[str]:
     texts = [str(one) for one in value] if isinstance(value, list) else [str(value or "")]
-    found = [word for text in texts for word in _words(text, has_names) if _is_outside(word, has_names)]
-    return list(dict.fromkeys(found))
-
-
-def _words(text: str, has_names: bool) -> list[str]:
-    if text in _EVERYWHERE:
-        return [text]
-    hosts = _URL.findall(text)
-    if hosts:
-        return [host.strip("[]") for host in hosts]
-    words = [word.strip("[]") for word in _SPLIT.split(text) if word]
-    if has_names and text.startswith("/"):  # dnsmasq's /NAME/SERVER: the names are questions, not servers
-        words = [word for word in words if address_text.number(word)]
-    return words
-
-
-def _is_outside(word: str, has_names: bool) -> bool:
-    if word in _EVERYWHERE:
-        return True
-    number = address_text.number(word)
-    if number:
-        family, value = number
-        return value > 1 and not address_text.is_home(word) and value >> (28 if family == 4 else 120) not in (0xE, 0xFF)
-    name, _, port = word.rpartition(":")
-    host = name if name and port.isdigit() else word
-    is_name = has_names and address_text.is_hostname(host) and "." in host.strip(".")
-    return is_name and host.strip(".").rpartition(".")[2].lower() not in _LOCAL
+    found: dict[str, None] = {}
+    for text in texts:
+        hosts = _URL.findall(text)
+        words = [word.strip("[]") for word in hosts or _SPLIT.split(text) if word]
+        if has_names and text.startswith("/") and not hosts:
+            # dnsmasq's /NAME/SERVER: the names are questions, not servers
+            words = [word for word in words if address_text.number(word)]
+        for word in [text] if text in _EVERYWHERE else words:
+            number = address_text.number(word)
+            name, _, port = word.rpartition(":")
+            host = name if name and port.isdigit() else word
+            if number:
+                is_cast = number[1] >> (28 if number[0] == 4 else 120) in (0xE, 0xFF)  # multicast
+                is_outside = number[1] > 1 and not address_text.is_home(word) and not is_cast
+            else:
+                is_name = has_names and address_text.is_hostname(host) and "." in host.strip(".")
+                is_outside = word in _EVERYWHERE or (
+                    is_name and host.strip(".").rpartition(".")[2].lower() not in _LOCAL
+                )
+            if is_outside:
+                found[word] = None
+    return list(found)

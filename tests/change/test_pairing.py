@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change.diff.pairing import Pairing
+from oasis.change.difference import Pairing
 from oasis.uci import model
 
 
