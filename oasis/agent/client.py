@@ -1,7 +1,17 @@
-"""Ask a service: the built-in one in its own process, all others through a worker; and what they are sent of a chat.
+"""Ask services: the built-in one in its own process, all others through a worker; and what they are sent of a chat.
 
-What the router holds in secret is hidden here, on its way out, and attachments are put in. `models` does the talking to
-model services: models.chat(request, on_event, is_cancelled). Knows no chat store and no front-end.
+What the router holds in secret is hidden here, on its way out, and attachments are put in. Knows no chat store and no
+front-end.
+
+    Asking     the services of one daemon, and what they said of themselves
+    Asker      asks them in one turn: ask(service, messages, tools, on_event)
+    Failover   tries the services of a turn in order until one starts to answer; reports each failed attempt
+
+Another service is asked only as long as nothing of the answer was shown, and the one that answered stays for the rest
+of the turn. Any failure of a service counts, a refused key too: an answer is wanted wherever there is one, and the note
+that names the failure is shown each time, so that a wrong key does not stay unseen. What the owner stopped
+stays stopped. The built-in provider stands in only at the start of a turn, for it knows nothing of what a model was
+about to do with its tools.
 """
 
 from __future__ import annotations
@@ -13,55 +23,20 @@ from oasis.agent.loop_guard import result_of
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
 from oasis.core.thread import IMPORTED
-from oasis.errors import OasisError, ProviderError
+from oasis.errors import OasisError, ProviderError, SettingsError
 from oasis.redaction.foreign import DEVICES
 from oasis.system.clock import Wait
 from oasis.system.rate_limit import Pace, Patience
 from oasis.tools import fences
 
 if False:  # annotations only
-    from oasis.agent.shapes import AnswerEvent, Ask, Emit, Failure, OfferedTool, OnEvent
-    from oasis.chats.collection import Collection
-    from oasis.config.settings import Settings
+    from oasis.agent.shapes import AnswerEvent, Ask, Emit, Failure, MakeContext, OfferedTool, OnEvent
+    from oasis.agent.start import Services
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Block, Callable, Mapping, Message, Protocol
-    from oasis.redaction.redactor import Redactor
-    from oasis.system.clock import Clock
+    from oasis.core.shapes import Any, Block, Callable, Mapping, Message
+    from oasis.core.store import Chat
     from oasis.tools.router import Facts
     from oasis.tools.shapes import Device
-
-    class Services(Protocol):
-        """What asking needs, of the daemon's services (daemon/wiring.py)."""
-
-        settings: Settings
-        facts: Facts
-        redactor: Redactor
-        chats: Collection
-        clock: Clock
-
-        @property
-        def models(self) -> Models: ...
-        @property
-        def offline(self) -> Offline: ...
-
-    Take = Callable[[Any], None]  # gets what a worker says, checked by its protocol: an AnswerEvent for a chat
-
-    class Models(Protocol):
-        def chat(self, request: dict[str, object], on_event: Take, cancelled: Callable[[], bool]) -> None: ...
-        def show(self, request: dict[str, object], cancelled: Callable[[], bool]) -> Mapping[str, object]: ...
-        def embed(
-            self, request: dict[str, object], texts: list[str], cancelled: Callable[[], bool]
-        ) -> list[list[float]]: ...
-        def post(self, request: dict[str, object], on_event: Take, cancelled: Callable[[], bool]) -> None: ...
-        def web(self, request: dict[str, object], cancelled: Callable[[], bool]) -> Mapping[str, object]: ...
-
-    class Offline(Protocol):
-        def reply(
-            self, messages: list[Message], facts: Listening, now_s: int, only_sure: bool = False
-        ) -> list[AnswerEvent]: ...
-        def times(self, text: str, facts: Listening | Facts) -> list[tuple[str, list[str]]]: ...
-        def close(self) -> None: ...
-
 
 _PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
 # The worker's word for a certificate that is not valid yet.
@@ -77,8 +52,8 @@ _SAYS_MORE = ("confirm_in_s", "reason", "until")  # of the result of a change
 _CANCELLED: Failure = {"code": "cancelled", "message": "the request was cancelled", "hint": "", "retryable": False}
 
 
-class NoOffline:
-    """Stands for the built-in service where its part is not installed."""
+class Offline:
+    """The built-in service. This one stands for it where its part is not installed."""
 
     def reply(
         self, messages: list[Message], facts: Listening, now_s: int, only_sure: bool = False
@@ -97,75 +72,33 @@ class Asking:
 
     def __init__(self, services: Services, pace: Pace, patience: Patience, clock: Wait) -> None:
         self.clock = clock
-        self._settings = services.settings
+        self.settings = services.settings
         self.patience = patience
         self._models = services.models
-        self._offline = services.offline
-        self._facts = services.facts
+        self.offline = services.offline
+        self.facts = services.facts
         self.redactor = services.redactor
         self._blobs = services.chats.blobs
-        self._unix_s = services.clock.unix_s
+        self.unix_s = services.clock.unix_s
         self._pace = pace
         # What services said of themselves; as long as the daemon runs, for a new version of them may know more.
-        self._without_tools: set[tuple[str, ...]] = set()
-        self._without: dict[tuple[str, ...], list[str]] = {}  # parameters
+        self.without_tools: set[tuple[str, ...]] = set()
+        self.refused: dict[tuple[str, ...], list[str]] = {}  # parameters
 
-    def asker(
-        self, chat: str, emit: Emit, is_cancelled: Callable[[], bool], offline_first: bool = False
-    ) -> Callable[[Service], Ask]:
-        """Return what gives, for a service, what asks it in one turn of a chat (see turn.py).
-
-        With `offline_first` the built-in service is asked, and another one only where that is not certain.
-        """
-        built_in = _BuiltIn(self._offline, self._facts, self._unix_s)
-
-        def asked(service: Service) -> Ask:
-            if service["vendor"] == OFFLINE:
-                return built_in.ask
-
-            def send(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> bool:
-                answer = _Answer(self, service, on_event, emit, bool(tools))
-                return self._send(service, chat, messages, tools, answer, is_cancelled)
-
-            def ask(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
-                if self._has_tools(service):
-                    if not send(*_worded(messages, tools, True), on_event):
-                        return
-                    self._without_tools.add(_place(service))
-                    emit("note", text="%s cannot call tools: it writes commands instead" % service["model"])
-                on_event({"type": "fences"})
-                send(*_worded(messages, tools, False), on_event)
-
-            def ask_last(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
-                events = built_in.certain(messages)
-                name, model = (OFFLINE, "built-in") if events else (str(service["identifier"]), str(service["model"]))
-                on_event({"type": "source", "provider": name, "model": model})
-                for event in events:
-                    on_event(event)
-                if not events:
-                    ask(messages, tools, on_event)
-
-            return ask_last if offline_first else ask
-
-        return asked
-
-    def without(self, service: Service) -> list[str]:
-        """Return the parameters that a service has refused; more are added here."""
-        return self._without.setdefault(_place(service), [])
-
-    def _has_tools(self, service: Service) -> bool:
-        return service["tool_mode"] != "none" and _place(service) not in self._without_tools
+    def has_tools(self, service: Service) -> bool:
+        """Return whether a service may be offered tools."""
+        return service["tool_mode"] != "none" and _place(service) not in self.without_tools
 
     def show(
         self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool]
     ) -> Mapping[str, object]:
         """Return the HTTP request by which a service would be asked first, as the pool has it; nothing is sent."""
-        request = self._request(service, chat, *_worded(messages, tools, self._has_tools(service)))
+        request = self._request(service, chat, *worded(messages, tools, self.has_tools(service)))
         return self._models.show(request, lambda: False)
 
     def is_sure_offline(self, text: str) -> bool:
         """Return whether the built-in service is certain what a message means, as the first of a chat."""
-        return bool(_BuiltIn(self._offline, self._facts, self._unix_s).certain([{"role": "user", "content": text}]))
+        return bool(Asker(self, "", silent, bool, True).certain([{"role": "user", "content": text}]))
 
     def side_request(
         self, service: Service, chat: str, messages: list[Message], is_cancelled: Callable[[], bool]
@@ -184,7 +117,7 @@ class Asking:
                 raise ProviderError(str(error["message"]), str(error.get("hint", "")), code=str(error.get("code", "")))
 
         plain: Service = {**service, "options": {**service["options"], "search": False}}
-        self._send(plain, chat, messages, [], _Answer(self, plain, hear, _nothing, False), is_cancelled)
+        self.send(chat, messages, [], _Answer(self, plain, hear, silent, False), is_cancelled)
         if not "".join(words).strip():
             raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
         return "".join(words)
@@ -192,7 +125,7 @@ class Asking:
     def embed(
         self, service: Service, chat: str, texts: list[str], is_cancelled: Callable[[], bool]
     ) -> list[list[float]]:
-        """Return a vector for each text, in their order; `chat` as in _send, "" for none.
+        """Return a vector for each text, in their order; `chat` as in send, "" for none.
 
         Raises: ProviderError when the service fails or has none, UsageError for texts that cannot be sent.
         """
@@ -200,84 +133,128 @@ class Asking:
         if not self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
             raise ProviderError(_CANCELLED["message"])
         hidden = [self.redactor.hide(text, chat) for text in texts]
-        return self._models.embed(self._settings.request(service), hidden, is_cancelled)
+        return self._models.embed(self.settings.request(service), hidden, is_cancelled)
 
-    def _send(
-        self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool],
-        answer: _Answer, is_cancelled: Callable[[], bool],
+    def send(
+        self, chat: str, messages: list[Message], tools: list[OfferedTool], answer: _Answer,
+        is_cancelled: Callable[[], bool],
     ) -> bool:  # fmt: skip
-        """Ask a service once; return whether it said, before a word of its answer, that it cannot call tools."""
-        request = self._request(service, chat, messages, tools)
-        identifier, pace = str(service["identifier"]), service["pace"]
-        if self._pace.wait(identifier, pace["per_s"], pace["burst"], is_cancelled):
-            self._chat(request, answer, is_cancelled)
-        else:
+        """Ask the service of an answer once; return whether it said, before a word, that it cannot call tools.
+
+        Where it fails for a clock that NTP has yet to set, wait for that and ask once more.
+        """
+        service = answer.service
+        request, pace = self._request(service, chat, messages, tools), service["pace"]
+        if not self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
             answer.on_event({"type": "error", "error": _CANCELLED})
+            return False
+        take: Any = answer.take  # gets what a worker says, checked by its protocol
+        self._models.chat({**request}, take, is_cancelled)
+        late = answer.late
+        if late:
+            answer.may_wait = False
+            answer.emit("note", text="the clock of this router is not set yet: waiting for it")
+            if self.clock.until_set(is_cancelled):
+                self._models.chat(request, take, is_cancelled)
+            else:
+                answer.take(late)
         return answer.has_no_tools
 
     def _request(
         self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool]
     ) -> dict[str, Any]:
         """Return what a worker gets, without the secrets that the router holds."""
-        hide, without = self.redactor.hide, self._without.get(_place(service))
         # The descriptions of tools are our own words; what could be secret is in the messages.
-        sent = [self._with_files(_quoted(_outgoing(message, hide(_cleaned(message), chat)))) for message in messages]
-        request = {**self._settings.request(service), "messages": sent, "tools": tools}
+        sent = [self._outgoing(message, chat) for message in messages]
+        request = {**self.settings.request(service), "messages": sent, "tools": tools}
         request["options"] = self.patience.options(str(service["identifier"]), request["options"])
-        if without:
-            request["options"] = {**request["options"], "without": list(without)}
+        refused = self.refused.get(_place(service))
+        if refused:
+            request["options"] = {**request["options"], "without": list(refused)}
         return request
 
-    def _chat(self, request: dict[str, object], answer: _Answer, is_cancelled: Callable[[], bool]) -> None:
-        """Ask a service; where it fails for a clock that NTP has yet to set, wait for that and ask once more."""
-        self._models.chat({**request}, answer.take, is_cancelled)
-        late = answer.late
-        if late:
-            answer.waits("the clock of this router is not set yet: waiting for it")
-            if self.clock.until_set(is_cancelled):
-                self._models.chat(request, answer.take, is_cancelled)
-            else:
-                answer.take(late)
-
-    def _with_files(self, message: Message) -> Message:
-        """Return a message with the bytes of its attachments, or words where one is gone."""
-        content = message["content"]
+    def _outgoing(self, message: Message, chat: str) -> Message:
+        """Return a message as a model gets it: without secrets, and with the bytes of its attachments."""
+        is_imported = IMPORTED in message.get("taint", ())
+        # An import is stored as it came, with its hidden characters.
+        hidden = self.redactor.hide(clean.value(message) if is_imported else message, chat)
+        if hidden is not message and not isinstance(hidden["content"], str):
+            # Thinking that had to be changed is left out, for it is signed.
+            pairs = zip(message["content"], hidden["content"], strict=True)
+            kept = [new for old, new in pairs if new is old or new["type"] != "thinking"]
+            hidden = {**hidden, "content": kept}
+        # Nobody here wrote an imported message of the system, or of a role that we do not have: a developer's, a
+        # tool's without a call. It is marked as somebody else's text; ours have no id and stay apart.
+        if is_imported and "id" in message and (message["role"] == "system" or "foreign_role" in message):
+            mark: Block = {"type": "text", "text": _SYSTEM_OF_OTHERS}
+            hidden = {**hidden, "role": "user", "content": [mark, *schema.blocks(hidden)]}
+        content = hidden["content"]
         if isinstance(content, str) or not any(block["type"] in ("document", "image") for block in content):
-            return message
-        return {**message, "content": [self._loaded(block) for block in content]}
+            found: Message = hidden
+            return found
+        loaded = []
+        for block in content:
+            if block["type"] in ("document", "image"):
+                try:
+                    block = self._blobs().load(block)
+                except OasisError as error:  # it is gone
+                    block = {"type": "text", "text": "[%s]" % error.message}
+            loaded.append(block)
+        return {**hidden, "content": loaded}
 
-    def _loaded(self, block: Block) -> Block:
-        if block["type"] not in ("document", "image"):
-            return block
-        try:
-            return self._blobs().load(block)
-        except OasisError as error:
-            return {"type": "text", "text": "[%s]" % error.message}
 
+class Asker:
+    """Asks services in one turn of a chat, each with what suits it; `emit` gets notes for the owner.
 
-class _BuiltIn:
-    """The built-in service in one turn."""
+    With `offline_first` the built-in service is asked, and another one only where that is not certain.
+    """
 
-    def __init__(self, offline: Offline, facts: Facts, unix_s: Callable[[], int]) -> None:
-        self._offline = offline
-        self._facts = facts
-        self._unix_s = unix_s
-        # What it says when the changes that it asked for are applied just so, and their summaries.
+    def __init__(
+        self, asking: Asking, chat: str, emit: Emit, is_cancelled: Callable[[], bool], offline_first: bool = False
+    ) -> None:
+        self._asking = asking
+        self._chat = chat
+        self._emit = emit
+        self._is_cancelled = is_cancelled
+        self._offline_first = offline_first
+        # What the built-in service says when the changes that it asked for are applied just so, and their summaries.
         self._closing = ""
         self._summaries: list[object] = []
         self._done: AnswerEvent = {"type": "done"}
 
-    def ask(
-        self, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent, only_sure: bool = False
-    ) -> None:
+    def ask(self, service: Service, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
+        """Have a service answer; see turn.py for the events."""
+        if service["vendor"] == OFFLINE:
+            self._ask_built_in(messages, on_event)
+            return
+        if self._offline_first:
+            events = self.certain(messages)
+            name, model = (OFFLINE, "built-in") if events else (str(service["identifier"]), str(service["model"]))
+            on_event({"type": "source", "provider": name, "model": model})
+            for event in events:
+                on_event(event)
+            if events:
+                return
+        asking = self._asking
+        if asking.has_tools(service):
+            answer = _Answer(asking, service, on_event, self._emit, bool(tools))
+            if not asking.send(self._chat, *worded(messages, tools, True), answer, self._is_cancelled):
+                return
+            asking.without_tools.add(_place(service))
+            self._emit("note", text="%s cannot call tools: it writes commands instead" % service["model"])
+        on_event({"type": "fences"})
+        answer = _Answer(asking, service, on_event, self._emit, False)
+        asking.send(self._chat, *worded(messages, tools, False), answer, self._is_cancelled)
+
+    def _ask_built_in(self, messages: list[Message], on_event: OnEvent, only_sure: bool = False) -> None:
         """Answer the last message; with `only_sure` say nothing where it is not certain what was meant."""
         if self._closing and self._summaries and _applied(messages[-1]) == self._summaries:
             on_event({"type": "delta", "text": self._closing})
             on_event({**self._done, "stop_reason": "end_turn"})
             return
-        facts = Listening(self._facts)
+        facts = Listening(self._asking.facts)
         self._closing, self._summaries = "", []
-        for event in self._offline.reply(messages, facts, self._unix_s(), only_sure):
+        for event in self._asking.offline.reply(messages, facts, self._asking.unix_s(), only_sure):
             if event["type"] == "closing":
                 self._closing = event["text"]
                 continue
@@ -291,10 +268,10 @@ class _BuiltIn:
                 on_event({"type": "taint", "taint": whose})
 
     def certain(self, messages: list[Message]) -> list[AnswerEvent]:
-        """Return the events of an answer, none where it is not certain what was meant, or it cannot be asked."""
+        """Return the built-in service's answer, [] where it is not certain what was meant, or cannot be asked."""
         events: list[AnswerEvent] = []
         try:
-            self.ask(messages, [], events.append, True)
+            self._ask_built_in(messages, events.append, True)
         except OasisError:
             return []  # there is a model that can answer
         return events
@@ -316,41 +293,133 @@ class _Answer:
     """
 
     def __init__(self, asking: Asking, service: Service, on_event: OnEvent, emit: Emit, has_tools: bool) -> None:
-        self._asking = asking
-        self._identifier = str(service["identifier"])
-        self._without = asking.without(service)
+        self.service = service
         self.on_event = on_event
-        self._emit = emit
+        self.emit = emit
+        self._asking = asking
+        self._refused = asking.refused.setdefault(_place(service), [])
         self._has_output = False
         self._has_tools = has_tools
         self.has_no_tools = False
-        self._may_wait = True
+        self.may_wait = True
         self.late: AnswerEvent | None = None
-
-    def waits(self, why: str) -> None:
-        """Tell the owner what is waited for, which is done once."""
-        self._may_wait = False
-        self._emit("note", text=why)
 
     def take(self, event: AnswerEvent) -> None:
         """Hear one event of a worker: the only step between it and what collects the answer."""
         kind = event["type"]
         code = event["error"]["code"] if kind == "error" else ""
-        if code == _CLOCK and self._may_wait and not self._asking.clock.is_set():
+        if code == _CLOCK and self.may_wait and not self._asking.clock.is_set():
             self.late = self.late or event
             return
-        if kind == "refused" and event["parameter"] not in self._without:
-            self._without.append(event["parameter"])
-        self._asking.patience.hear(self._identifier, event)
+        if kind == "refused" and event["parameter"] not in self._refused:
+            self._refused.append(event["parameter"])
+        self._asking.patience.hear(str(self.service["identifier"]), event)
         self._has_output = self._has_output or kind in _OUTPUT
         if kind in _ITS_WORDS:
             event = self._asking.redactor.hide(event)  # a service may repeat what it was sent
         if kind in _TOLD:
-            self._emit("note", text=event["text"])
+            self.emit("note", text=event["text"])
         elif code == "no_tools" and self._has_tools and not self._has_output:
             self.has_no_tools = True
         else:
             self.on_event(event)
+
+
+class Failover:
+    """The services of one turn, in the order to try them; `service` is the one that answers.
+
+    `ask` is an asker's (a principal may have another one), `context(service, chat, system, tools)` gives what fits a
+    service of a chat (context.py).
+    """
+
+    def __init__(self, services: list[Service], ask: Ask, emit: Emit, context: MakeContext) -> None:
+        self._left = list(services)
+        self._ask = ask
+        self._emit = emit
+        self._make_context = context
+        self._seen: tuple[Chat, str, list[OfferedTool]] | None = None
+        self._has_answered = False
+        self.service = self._left.pop(0)
+        self.source = {"provider": str(self.service["identifier"]), "model": str(self.service["model"])}
+
+    def context(self, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
+        """Return what the present service is sent of a chat."""
+        self._seen = (chat, system, tools)
+        return self._make_context(self.service, chat, system, tools)
+
+    def ask(self, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
+        """Ask the present service, and the next ones where it fails before a word."""
+        failures: list[Failure] = []
+        wanted, has_output = self.service, False
+
+        def take(event: AnswerEvent) -> None:
+            nonlocal has_output
+            has_output = has_output or event["type"] in _OUTPUT
+            if event["type"] == "error" and not has_output:
+                failures.append(event["error"])
+            else:
+                on_event(event)
+
+        while True:
+            tried = len(failures)
+            self._ask(self.service, messages, tools, take)
+            if len(failures) == tried:
+                self._has_answered = True
+                return
+            failure = failures[-1]
+            following = self._following(failure)
+            if following is None:
+                break
+            messages = self._moved(following, messages, failure)
+            on_event(_source(following))
+        on_event(_source(wanted))
+        if len(failures) > 1:  # those between were reported on the way
+            words = "%s; and the last one: %s" % (failures[0]["message"], failure["message"])
+            failure = {**failures[0], "message": words}
+        on_event({"type": "error", "error": failure})
+
+    def _following(self, failure: Failure) -> Service | None:
+        while self._left and failure["code"] != "cancelled":  # no failure of the service: the owner or oasis stopped it
+            service = self._left.pop(0)
+            if service["vendor"] != OFFLINE or not self._has_answered:
+                return service
+        return None
+
+    def _moved(self, service: Service, messages: list[Message], failure: Failure) -> list[Message]:
+        """Make a service the present one; return what it is sent."""
+        name = "the built-in service, which knows common tasks and no model"
+        if service["vendor"] != OFFLINE:
+            name = str(service["identifier"])
+        self._emit("note", text="%s: %s; trying %s" % (self.service["identifier"], failure["message"], name))
+        before, self.service = self.service["context_tokens"], service
+        is_smaller = service["context_tokens"] and (not before or service["context_tokens"] < before)
+        if self._seen is None or not is_smaller:
+            return messages  # never more than before: what taints the answer was looked for in that
+        return self._make_context(service, *self._seen)
+
+
+def allowed(services: list[Service], mode: str) -> list[Service]:
+    """Return the services that may answer under a setting of OFFLINE_MODES.
+
+    Raises: SettingsError when it is the built-in one alone, and turned off.
+    """
+    found = [service for service in services if mode != "never" or service["vendor"] != OFFLINE]
+    if not found:
+        raise SettingsError("oasis.main.offline is 'never', and there is no other service", "add one: oasis services")
+    return found
+
+
+def failing(error: OasisError) -> Ask:
+    """Return what ends a turn with an error, which is then stored like any other."""
+
+    def ask(*_: object) -> None:
+        raise error
+
+    return ask
+
+
+def _source(service: Service) -> AnswerEvent:
+    return {"type": "source", "provider": str(service["identifier"]), "model": str(service["model"])}
 
 
 class Listening:
@@ -388,45 +457,17 @@ def _place(service: Service) -> tuple[str, ...]:
     return tuple(str(service[key]) for key in ("identifier", "base_url", "model"))
 
 
-def _outgoing(message: Message, hidden: Message) -> Message:
-    """Return a message as a model gets it: thinking that had to be changed is left out, for it is signed."""
-    if hidden is message or isinstance(hidden["content"], str):
-        return hidden
-    pairs = zip(message["content"], hidden["content"], strict=True)
-    return {**hidden, "content": [new for old, new in pairs if new is old or new["type"] != "thinking"]}
-
-
-def _cleaned(message: Message) -> Message:
-    """Return a message of an import without hidden characters; it is stored as it came."""
-    return clean.value(message) if IMPORTED in message.get("taint", ()) else message
-
-
-def _quoted(message: Message) -> Message:
-    """Mark an imported message that nobody here wrote as somebody else's text; ours have no id and stay apart.
-
-    That is one of the system, or of a role that we do not have: a developer's, a tool's without a call.
-    """
-    is_said = message["role"] != "system" and "foreign_role" not in message
-    if is_said or "id" not in message or IMPORTED not in message.get("taint", ()):
-        return message
-    mark: Block = {"type": "text", "text": _SYSTEM_OF_OTHERS}
-    return {**message, "role": "user", "content": [mark, *schema.blocks(message)]}
-
-
-def _worded(
+def worded(
     messages: list[Message], tools: list[OfferedTool], has_tools: bool
 ) -> tuple[list[Message], list[OfferedTool]]:
-    """Return messages and tools for a service that calls tools, or for one that writes commands."""
-    if has_tools:
-        return _instructed(messages, "tools" if tools else ""), tools
-    return [fences.as_text(message) for message in _instructed(messages, "fences" if tools else "")], []
+    """Return messages and tools for a service that calls tools, or for one that writes commands.
 
-
-def _instructed(messages: list[Message], part: str) -> list[Message]:
-    """Return messages that begin with how this service acts on the router; "" for not at all any more."""
-    if not part:
-        return messages
-    return [{**messages[0], "content": "%s\n%s" % (messages[0]["content"], prompts()[part])}, *messages[1:]]
+    They begin with how this service acts on the router, unless it may not at all any more.
+    """
+    if tools:
+        told = "%s\n%s" % (messages[0]["content"], prompts()["tools" if has_tools else "fences"])
+        messages = [{**messages[0], "content": told}, *messages[1:]]
+    return (messages, tools) if has_tools else ([fences.as_text(message) for message in messages], [])
 
 
 @functools.lru_cache(1)
@@ -437,5 +478,5 @@ def prompts() -> dict[str, str]:
     return prompts
 
 
-def _nothing(*_: object, **__: object) -> None:
-    """Tell nobody."""
+def silent(*_: object, **__: object) -> None:
+    """Tell nobody: in place of an emit."""

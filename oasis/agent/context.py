@@ -5,13 +5,11 @@ Knows no service and no worker; what is left out is reported through `emit`, onc
 
 from __future__ import annotations
 
-import functools
-
 from oasis.core import thread, trim
 from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
-    from oasis.agent.shapes import Emit, MakeContext, OfferedTool
+    from oasis.agent.shapes import Emit, OfferedTool
     from oasis.chats.collection import Collection
     from oasis.config.shapes import Service
     from oasis.core.shapes import Block, Json, Message
@@ -34,12 +32,8 @@ class Context:
         self._taint = taint
         self._told = 0
 
-    def window(self, service: Service) -> MakeContext:
-        """Return what makes the contexts of a service: as long as it takes, which nobody may have said (0)."""
-        return functools.partial(self._made, service["context_tokens"])
-
-    def _made(self, window_tokens: int, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
-        """Return the messages for the next request, the system message first.
+    def make(self, service: Service, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
+        """Return the messages for the next request, the system message first: as many as the service takes.
 
         Raises: ProviderError when not even the owner's newest message fits.
         """
@@ -48,7 +42,7 @@ class Context:
         if self._taint:
             first["taint"] = self._taint
         ordered = [first, *[one for one in found["messages"] if one["content"]]]
-        room = trim.budget(window_tokens, 0, tools)
+        room = trim.budget(service["context_tokens"], 0, tools)  # 0 where nobody said how much that is
         fit = trim.fit(ordered, room)
         if fit["is_over"]:
             fit = trim.fit([_with_short_calls(message) for message in ordered], room)
@@ -64,6 +58,12 @@ class Context:
             self._emit("trimmed", messages=count, tokens=fit["left_out_tokens"], has_older=found["has_older"])
         messages: list[Message] = fit["messages"]
         return messages
+
+
+def newest(service: Service, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
+    """Return the context of a chat's newest message, uncut: for the built-in service."""
+    ordered = thread.context(chat.messages, chat.heads)
+    return [{"role": "system", "content": system}, *[message for message in ordered if message["content"]]]
 
 
 class Elsewhere:

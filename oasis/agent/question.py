@@ -12,31 +12,27 @@ import functools
 
 from oasis.core import bookmarks, jsonl, thread
 from oasis.core.ids import looks_like_id
-from oasis.errors import OasisError, UsageError
+from oasis.errors import UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.agent.context import Elsewhere
     from oasis.agent.shapes import Asked
     from oasis.chats.collection import Collection
     from oasis.core.shapes import Callable, Message, Options
     from oasis.core.store import Chat
 
-    NewId = Callable[[], str]
-
 # A message longer than this is a file, and files are attached, not typed.
 MESSAGE_CHARS = 32 * 1024
 OPTIONS_BYTES = 4096
 FILES = 8
-PROVIDER = "provider_ptr"
 
 
-def check(asked: Asked) -> str:
-    """Return the text of a question.
+def check(asked: Asked, chats: Collection) -> str:
+    """Return the chat that a question goes into, "" for a new one: the one given, or that of what it continues first.
 
-    Raises: UsageError for one that cannot be stored.
+    Raises: UsageError for one that cannot be stored, or continues what there is not.
     """
-    text = str(asked["message"]).strip()
+    text = asked["message"].strip()
     if not text:
         raise UsageError("the message is empty", 'say what the router should do, like: "call this router attic"')
     if len(text) > MESSAGE_CHARS:
@@ -45,41 +41,19 @@ def check(asked: Asked) -> str:
         raise UsageError("the options have more than %d bytes" % OPTIONS_BYTES, "give what changes, and no more")
     if len(asked.get("files") or []) > FILES:
         raise UsageError("more than %d files at once" % FILES, "send them with several messages")
-    return text
-
-
-def place(asked: Asked, chats: Collection) -> str:
-    """Return the chat that a question goes into, "" for a new one: the one given, or that of what it continues first.
-
-    Raises: UsageError when nothing is called so.
-    """
     continued = asked.get("continues")
     if asked.get("chat") or not continued:
         return str(asked.get("chat") or "")
     return chats.find(str(continued[0]))[0]
 
 
-def take(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: Elsewhere) -> tuple[Message, Options]:
-    """Add the owner's message, and sync it before anybody works on it; return it, and the options of its thread.
+def put(chat: Chat, asked: Asked, new_id: Callable[[], str], elsewhere: Elsewhere) -> tuple[Message, Options]:
+    """Add the owner's message; return it, and the options of its thread. The caller flushes the chat, or discards it.
 
     Calls that a crash left open are closed before. A new chat begins with the text of the topic.
-    Raises: UsageError for a headish that is none, SchemaError for options that are none, StoreError.
+    Raises: UsageError for a headish that is none or a bookmark that stands on another branch, SchemaError for options
+    that are none.
     """
-    try:
-        found = put(chat, chats, asked, new_id, elsewhere)
-        chat.flush()
-    except OasisError:
-        chat.discard()
-        raise
-    return found
-
-
-def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: Elsewhere) -> tuple[Message, Options]:
-    """Add the owner's message as `take` does, and write nothing: who calls flushes the chat, or discards it.
-
-    Raises: UsageError, SchemaError, as take.
-    """
-    text = check(asked)
     table = functools.cache(lambda: bookmarks.table(chat.outline()))  # read from its whole file when somebody needs it
     given = asked.get("continues")
     parents = list(chat.heads)
@@ -100,10 +74,19 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
         chat.add({"id": new_id(), "role": "tool", "content": content, "continues": parents})
         parents = list(chat.heads)
     found = thread.resolve(chat.messages, parents, elsewhere, chat.left_out, chat.older_options)
-    head, is_moved = _head(chat, parents, asked, table, elsewhere)
+    # The bookmark that the message carries, and whether a record must set it there.
+    explicit = asked.get("head") or ""
+    last = {name: chat.messages.get(name) or elsewhere(name) for name in parents[-1:]}
+    head, is_moved = "", False
+    if explicit or any((one or {}).get("head") for one in last.values()):  # else its table need not be read
+        messages = {**chat.messages, **{name: one for name, one in last.items() if one}}
+        head, is_moved = bookmarks.head_of_turn(parents, messages, table(), explicit)
+        if is_moved and table().get(head) and not asked.get("moves_head"):  # only bookmark.set and a schedule move one
+            hint = "choose another name, or move it first: oasis branch --move %s HEADISH" % head
+            raise UsageError("the bookmark %r stands on another branch" % head, hint)
     given_options: Options = asked.get("options") or {}
     delta = given_options.copy()
-    blocks = [{"type": "text", "text": text}, *(asked.get("files") or [])]
+    blocks = [{"type": "text", "text": asked["message"].strip()}, *(asked.get("files") or [])]
     message = thread.message(new_id(), "user", blocks, parents, head, delta)
     if asked.get("taint"):
         message["taint"] = list(asked["taint"])
@@ -111,22 +94,3 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     if is_moved:
         chat.note(bookmarks.record(head, message["id"]))
     return message, thread.merged([found["options"], delta])
-
-
-def _head(
-    chat: Chat, parents: list[str], asked: Asked, table: Callable[[], dict[str, str]], elsewhere: Elsewhere
-) -> tuple[str, bool]:
-    """Return the bookmark that the message carries, and whether a record must set it there.
-
-    Raises: UsageError for one that stands on another branch: only `bookmark.set` and a schedule move one.
-    """
-    explicit = str(asked.get("head") or "")
-    known = {name: chat.messages.get(name) or elsewhere(name) for name in parents[-1:]}
-    if not explicit and not any((message or {}).get("head") for message in known.values()):
-        return "", False  # no bookmark goes along: its table need not be read
-    messages = {**chat.messages, **{name: message for name, message in known.items() if message}}
-    head, is_set = bookmarks.head_of_turn(parents, messages, table(), explicit)
-    if is_set and table().get(head) and not asked.get("moves_head"):
-        hint = "choose another name, or move it first: oasis branch --move %s HEADISH" % head
-        raise UsageError("the bookmark %r stands on another branch" % head, hint)
-    return head, is_set

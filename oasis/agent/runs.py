@@ -69,7 +69,7 @@ class Run:
         self.client = client
         self.state = "running"
         self._now_s = now_s
-        self._ended_s: float | None = None
+        self.ended_s: float | None = None  # by now_s
         self._events: list[Event] = []
         self._folded = ""  # the events of a run that is over, as one text
         self._sizes: list[int] = []
@@ -89,15 +89,22 @@ class Run:
     def emit(self, kind: str, **fields: object) -> None:
         """Add an event; front-ends that wait are woken."""
         with self._news:
-            self._unfold()
-            if self._ended_s is None:
+            is_ended = self.ended_s is not None
+            if self._folded:
+                self._events, self._folded = jsonl.shipped(self._folded.encode()), ""
+            if not is_ended:
                 plan = fields.get("plan")
                 if kind == "plan" and isinstance(plan, dict) and plan["needs_approval"]:
                     self.state = "waiting"
                 elif kind == "approval":
                     self.state = "running"
             if kind == "delta":
-                self._add_text(self._released(str(fields["text"])))
+                # What may be shown of the text that was held back and the one that follows it.
+                whole = self._held + str(fields["text"])
+                keep = self._open_end(whole) if self._open_end is not None else 0
+                shown = len(whole) - (keep if keep <= HELD_CHARS else 0)
+                self._held = whole[shown:]
+                self._add_text(whole[:shown])
             else:
                 if kind in _ENDS:
                     held, self._held = self._held, ""
@@ -105,20 +112,24 @@ class Run:
                 self._add({"type": kind, **fields})
             while self._size > EVENT_BYTES and len(self._events) > 1:
                 self._drop_first()
-            self._fold()
+            if is_ended:
+                # As one text: a third of the memory, and hardly anybody asks again.
+                try:
+                    self._folded, self._events = jsonl.dumps(self._events), []
+                except SchemaError:
+                    pass  # half a surrogate pair from somewhere: shown as it is
             self._news.notify_all()
 
-    def _released(self, text: str) -> str:
-        """Return what may be shown of the text that was held back and the one that follows it."""
-        whole = self._held + text
-        keep = self._open_end(whole) if self._open_end is not None else 0
-        shown = len(whole) - (keep if keep <= HELD_CHARS else 0)
-        self._held = whole[shown:]
-        return whole[:shown]
-
     def _add_text(self, text: str) -> None:
-        if text and not self._joins(text):
+        if not text:
+            return
+        last = self._events[-1] if self._events else None
+        if last is None or last["type"] != "delta" or last["seq"] < self._fetched or len(last["text"]) > _PIECE_CHARS:
             self._add({"type": "delta", "text": text})
+        else:
+            last["text"] += text
+            self._sizes[-1] += len(text)
+            self._size += len(text)
 
     def _add(self, event: Event) -> None:
         # An estimate is enough for a bound, and events are made of texts.
@@ -127,15 +138,6 @@ class Run:
         self._sizes.append(size)
         self._size += size
         self._next += 1
-
-    def _joins(self, text: str) -> bool:
-        last = self._events[-1] if self._events else None
-        if last is None or last["type"] != "delta" or last["seq"] < self._fetched or len(last["text"]) > _PIECE_CHARS:
-            return False
-        last["text"] += text
-        self._sizes[-1] += len(text)
-        self._size += len(text)
-        return True
 
     def _drop_first(self) -> None:
         event = self._events.pop(0)
@@ -151,15 +153,8 @@ class Run:
         """Close the run."""
         with self._news:
             self.state = state
-            self._ended_s = self._now_s()
+            self.ended_s = self._now_s()
             self.emit("end", state=state, stop_reason=stop_reason)
-
-    def is_ended(self) -> bool:
-        return self._ended_s is not None
-
-    def is_forgotten(self) -> bool:
-        """Return whether the run ended so long ago that nobody asks for it any more."""
-        return self._ended_s is not None and self._now_s() - self._ended_s > KEEP_S
 
     def poll(self, since: int, wait_ms: int) -> News:
         """Return the events from number `since` on, waiting for the first of them.
@@ -167,44 +162,25 @@ class Run:
         Shape: {"run", "chat", "state", "events", "next"}; `next` is the `since` of the following poll.
         """
         deadline = self._now_s() + min(max(wait_ms, 0), WAIT_MS) / 1000
+        found: list[Event] = []
         with self._news:
-            while self._next <= since and not self.is_ended():
+            while self._next <= since and self.ended_s is None:
                 left_s = deadline - self._now_s()
                 if left_s <= 0:
                     break
                 self._news.wait(left_s)
-            self._unfold()
-            events = self._since(max(since, 0))
+            since = max(since, 0)
+            kept = jsonl.shipped(self._folded.encode()) if self._folded else self._events
+            first = kept[0]["seq"] if kept else self._next
+            if since < first:
+                found.append({"seq": since, "type": "reset", "text": "".join(self._dropped)})
+            for event in kept[max(since - first, 0) :]:
+                if event["type"] == "delta" and found and found[-1]["type"] == "delta":
+                    found[-1] = {**event, "text": found[-1]["text"] + event["text"]}
+                else:
+                    found.append(event)
             self._fetched = self._next
-            self._fold()
-            return {"run": self.id, "chat": self.chat, "state": self.state, "events": events, "next": self._next}
-
-    def _fold(self) -> None:
-        """Keep the events of an ended run as one text: a third of the memory, and hardly anybody asks again."""
-        if self._ended_s is None:
-            return
-        try:
-            self._folded = jsonl.dumps(self._events)
-        except SchemaError:
-            return  # half a surrogate pair from somewhere: shown as it is
-        self._events = []
-
-    def _unfold(self) -> None:
-        if self._folded:
-            self._events = jsonl.shipped(self._folded.encode())
-            self._folded = ""
-
-    def _since(self, since: int) -> list[Event]:
-        found: list[Event] = []
-        first = self._events[0]["seq"] if self._events else self._next
-        if since < first:
-            found.append({"seq": since, "type": "reset", "text": "".join(self._dropped)})
-        for event in self._events[max(since - first, 0) :]:
-            if event["type"] == "delta" and found and found[-1]["type"] == "delta":
-                found[-1] = {**event, "text": found[-1]["text"] + event["text"]}
-            else:
-                found.append(event)
-        return found
+            return {"run": self.id, "chat": self.chat, "state": self.state, "events": found, "next": self._next}
 
     def cancel(self) -> None:
         """Ask the run to stop; it ends by itself, soon."""
@@ -229,30 +205,18 @@ class Runs:
         self._held: set[str] = set()  # chats that somebody works on without a run
 
     def start(
-        self, chat: str, work: Work, prepare: Callable[[], object] | None = None, came: Came = (),
+        self, chat: str, work: Work, prepare: Callable[[Run], object] | None = None, came: Came = (),
         client: str = "",
     ) -> Run:  # fmt: skip
         """Start a run on a chat, or on none (""); `work(run)` does it and returns (state, stop_reason).
 
-        `prepare()` is called before, in the caller's thread, while the chat is reserved already; what it returns is
-        given on: `work(run, prepared)`.
+        `prepare(run)` is called before, in the caller's thread, while the chat is reserved already; what it returns
+        is given on: `work(run, prepared)`.
         Raises: BusyError when the chat, or the daemon, is busy; what prepare raises, and there is no run then.
         """
-        run = self._reserve(chat, came, client)
-        try:
-            arguments = (prepare(),) if prepare else ()
-            name = "run " + run.id
-            threading.Thread(target=_work, args=(run, work, arguments), name=name, daemon=True).start()
-        except BaseException:
-            with self._lock:
-                del self._runs[run.id]
-            raise
-        return run
-
-    def _reserve(self, chat: str, came: Came, client: str) -> Run:
         with self._lock:
             self._forget_old()
-            busy = [run for run in self._runs.values() if not run.is_ended()]
+            busy = [run for run in self._runs.values() if run.ended_s is None]
             if chat and (chat in self._held or any(run.chat == chat for run in busy)):
                 raise BusyError("chat %s is being answered already" % chat, _ROOM)
             if len(busy) >= RUNNING:
@@ -263,7 +227,15 @@ class Runs:
                 self._new_id(), chat, self._now_s, news=self._news, came=came, client=client, open_end=self._open_end
             )
             self._runs[run.id] = run
-            return run
+        try:
+            arguments = (prepare(run),) if prepare else ()
+            name = "run " + run.id
+            threading.Thread(target=_work, args=(run, work, arguments), name=name, daemon=True).start()
+        except BaseException:
+            with self._lock:
+                del self._runs[run.id]
+            raise
+        return run
 
     def alone(self, chat: str, work: Callable[[], T]) -> T:
         """Do something with a chat that nobody answers meanwhile; return what `work()` returns.
@@ -271,7 +243,7 @@ class Runs:
         Raises: BusyError when the chat is being answered; what work raises.
         """
         with self._lock:
-            if chat in self._held or any(run.chat == chat for run in self._runs.values() if not run.is_ended()):
+            if chat in self._held or any(run.chat == chat for run in self._runs.values() if run.ended_s is None):
                 raise BusyError("chat %s is being answered" % chat, _ROOM)
             self._held.add(chat)
         try:
@@ -307,13 +279,13 @@ class Runs:
     def active(self) -> list[Run]:
         """Return the runs that have not ended."""
         with self._lock:
-            return [run for run in self._runs.values() if not run.is_ended()]
+            return [run for run in self._runs.values() if run.ended_s is None]
 
     def wait_ended(self, seconds: float) -> None:
         """Wait until no run is at work, at most so long."""
         deadline = self._now_s() + seconds
         for run in self.active():
-            while not run.is_ended() and self._now_s() < deadline:
+            while run.ended_s is None and self._now_s() < deadline:
                 run.poll(1 << 60, 50)
 
     def cancel_all(self) -> None:
@@ -322,10 +294,12 @@ class Runs:
             run.cancel()
 
     def _forget_old(self) -> None:
-        ended = [run for run in self._runs.values() if run.is_ended()]
+        ended = [(run.ended_s, name) for name, run in self._runs.items() if run.ended_s is not None]
+        old_s = self._now_s() - KEEP_S
         # In the order in which they were started: beyond ENDED the oldest give way before their time.
-        for run in [*ended[: max(len(ended) - ENDED, 0)], *[run for run in ended if run.is_forgotten()]]:
-            self._runs.pop(run.id, None)
+        for number, (ended_s, name) in enumerate(ended, ENDED - len(ended)):
+            if number < 0 or ended_s < old_s:
+                del self._runs[name]
 
 
 def _work(run: Run, work: Work, arguments: tuple[object, ...]) -> None:

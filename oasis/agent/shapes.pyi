@@ -27,8 +27,8 @@ class AnswerEvent(Event, total=False):
     provider: str  # of type source
 
 OnEvent = Callable[[AnswerEvent], None]
-Ask = Callable[[list[Message], list[OfferedTool], OnEvent], None]
-MakeContext = Callable[[Chat, str, list[OfferedTool]], list[Message]]
+Ask = Callable[[Service, list[Message], list[OfferedTool], OnEvent], None]
+MakeContext = Callable[[Service, Chat, str, list[OfferedTool]], list[Message]]
 Came = Sequence[Connection]  # the connections by which the owner of a run is here, see change/apply/proof_of_life.py
 
 class Emit(Protocol):

@@ -5,19 +5,19 @@ Joins chat store, settings, services, tools and runs; knows no front-end and no 
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 
 from oasis.agent import question
-from oasis.agent.client import Asking, prompts
-from oasis.agent.context import Context, Elsewhere
-from oasis.agent.failover import Failover, allowed, failing
+from oasis.agent.client import Asker, Asking, Failover, allowed, failing, prompts, silent
+from oasis.agent.context import Context, Elsewhere, newest
 from oasis.agent.goal import Goal
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.owner_actions import OwnerActions
 from oasis.agent.runs import Run
 from oasis.agent.titles import SideRequests
-from oasis.agent.turn import ROUNDS, Brief, Turn, newest
+from oasis.agent.turn import ROUNDS, Brief, Turn
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
@@ -32,20 +32,10 @@ from oasis.tools.router import Router
 from oasis.tools.seed import BRAVE, USER, Seed
 
 if False:  # annotations only
+    from oasis.agent import shapes
     from oasis.agent.client import Offline
     from oasis.agent.runs import Runs
-    from oasis.agent.shapes import (
-        Arguments,
-        Asked,
-        Came,
-        Emit,
-        OfferedTool,
-        Parts,
-        Preview,
-        ToolCaller,
-        TurnAbout,
-        TurnExtras,
-    )
+    from oasis.agent.shapes import Ask, Asked, Came, Emit, OfferedTool, ToolCaller, TurnAbout, TurnExtras
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
@@ -74,7 +64,7 @@ if False:  # annotations only
         offline: Offline
 
         @property
-        def parts(self) -> Parts: ...
+        def parts(self) -> shapes.Parts: ...
 
         def cursor(self) -> Cursor: ...
         def new_message_id(self) -> str: ...  # SCRU128
@@ -110,86 +100,76 @@ class TurnStarter:
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
-        text = question.check(asked)
+        name = question.check(asked, self._chats)
         wanted = asked.get("service") or (asked.get("options") or {}).get("provider_ptr")
         if wanted or not (asked.get("chat") or asked.get("continues")):
             self._settings.service(str(wanted or ""))  # before anything is stored
-        chat = question.place(asked, self._chats)
-        new = None if chat else self._chats.store.create()
+        new = None if name else self._chats.store.create()
 
-        stored: list[str] = []
-
-        def take() -> Taken:
+        def take(run: Run) -> Taken:
             # The chat is reserved now: nobody writes to it between this reading and the end of the run.
-            opened = new or self._chats.open(chat)
-            full = self._make_room(opened, len(text))
-            elsewhere = Elsewhere(self._chats)
-            message, options = question.take(opened, self._chats, asked, self._new_id, elsewhere)
-            stored.append(message["id"])
-            if asked.get("service") or full:
-                options = {**options, "provider_ptr": OFFLINE if full else asked["service"]}
-            goal = Goal(asked["turns"]) if asked.get("turns") else None
-            return opened, message, options, elsewhere, goal, who
-
-        run = self._runs.start(new.id if new else chat, self._work, take, came)
-        run.answers(stored[0])
-        return run
-
-    def _make_room(self, chat: Chat, needed: int) -> bool:
-        """See that an exchange fits the quota; return whether it fits only because the built-in service is brief.
-
-        Raises: StoreError when it does not fit at all.
-        """
-        try:
-            chat.reports.extend(self._chats.make_room(needed))
-        except StoreError as error:
-            if not self._chats.has_reserve(needed):
+            chat, elsewhere, is_full = new or self._chats.open(name), Elsewhere(self._chats), False
+            try:
+                chat.reports.extend(self._chats.make_room(len(asked["message"])))
+            except StoreError as error:
+                # It may still fit because the built-in service is brief.
+                if not self._chats.has_reserve(len(asked["message"])):
+                    raise
+                chat.reports.append("%s: only the built-in service answers until you %s" % (error.message, error.hint))
+                is_full = True
+            try:
+                message, options = question.put(chat, asked, self._new_id, elsewhere)
+                chat.flush()  # before anybody works on it
+            except OasisError:
+                chat.discard()
                 raise
-            chat.reports.append("%s: only the built-in service answers until you %s" % (error.message, error.hint))
-            return True
-        return False
+            run.answers(message["id"])
+            if asked.get("service") or is_full:
+                options = {**options, "provider_ptr": OFFLINE if is_full else asked["service"]}
+            return chat, message, options, elsewhere, Goal(asked["turns"]) if asked.get("turns") else None, who
+
+        return self._runs.start(new.id if new else name, self._work, take, came)
 
     def _work(self, run: Run, taken: Taken) -> tuple[str, str]:
-        who, state = taken[-1], "error"
+        """Answer a message in its run; see runs.py."""
+        chat, message, options, elsewhere, goal, who = taken
+        state = "error"
         who.began(run.cancel)
         try:
-            state, stop_reason = self._answer(run, taken)
-            return state, stop_reason
+            run.emit("message", id=message["id"], role="user")
+            said = schema.text_of(message)
+            about: TurnAbout = {"run": run.id, "chat": chat.id, "message": message["id"], "said": said}
+            is_first = self._settings.offline() == "first"
+            ask: Ask = Asker(self.asking, chat.id, run.emit, run.is_cancelled, is_first).ask
+            try:
+                services, extras = self._asked(run.emit, options, about, who.is_told)
+                services, ask = who.asking(services, extras, ask)
+            except OasisError as error:
+                services, extras, ask = [NOBODY], None, failing(error)
+            is_model = any(service["vendor"] != OFFLINE for service in services)
+            context = Context(elsewhere, run.emit, extras.taint if extras else []).make if is_model else newest
+            failover = Failover(services, ask, run.emit, context)
+            tools: list[OfferedTool] | None = None
+            if is_model:
+                offered = self._offered(chat, failover.service, extras.tools if extras else None)
+                tools = [spec for spec in offered if may_use(who.role, spec["name"])]
+            rounds = goal.turns if goal else ROUNDS
+            correction = CorrectionRounds() if is_model else None
+            brief = Brief(tools, _system(goal, extras), str(message.get("head", "")), rounds, correction)
+            turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
+            state = turn.run()
+            if goal:
+                messages = list(chat.messages.values())
+                run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
+            for report in chat.reports:
+                run.emit("note", text=report)
+            if is_model and state == "done" and who.is_attended:
+                self._entitle(run, chat, failover.service)
+                taint = [*message.get("taint", []), *who.taint]
+                self._parts.after({**about, "service": failover.service, "taint": taint})
+            return state, turn.stop_reason
         finally:
-            who.ended(taken[0], state)
-
-    def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
-        chat, message, options, elsewhere, goal, who = taken
-        run.emit("message", id=message["id"], role="user")
-        about: TurnAbout = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
-        asker = self.asking.asker(chat.id, run.emit, run.is_cancelled, self._settings.offline() == "first")
-        try:
-            services, extras = self._asked(run.emit, options, about, who.is_told)
-            services, asker = who.asking(services, extras, asker)
-        except OasisError as error:
-            services, extras, asker = [NOBODY], None, failing(error)
-        is_model = any(service["vendor"] != OFFLINE for service in services)
-        window = Context(elsewhere, run.emit, extras.taint if extras else []).window if is_model else lambda _: newest
-        failover = Failover(services, asker, run.emit, window)
-        tools: list[OfferedTool] = list(self.registry.own())
-        if is_model:
-            offered = self._offered(chat, failover.service, extras.tools if extras else None)
-            tools = [spec for spec in offered if may_use(who.role, spec["name"])]
-        rounds = goal.turns if goal else ROUNDS
-        correction = CorrectionRounds() if is_model else None
-        brief = Brief(tools, _system(goal, extras), str(message.get("head", "")), rounds, correction)
-        turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
-        state = turn.run()
-        if goal:
-            messages = list(chat.messages.values())
-            run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
-        for report in chat.reports:
-            run.emit("note", text=report)
-        if is_model and state == "done" and who.is_attended:
-            self._entitle(run, chat, failover.service)
-            taint = [*message.get("taint", []), *who.taint]
-            self._parts.after({**about, "service": failover.service, "taint": taint})
-        return state, turn.stop_reason
+            who.ended(chat, state)
 
     def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> ToolCaller:
         """Return the tool caller for a run, acting with its principal's permissions."""
@@ -209,10 +189,7 @@ class TurnStarter:
         )  # fmt: skip
         # A model that only hears of results has no rights of the owner either.
         operator = Operator(self._shop, run, who, said, is_model or who.has_teller)
-
-        def call(name: str, arguments: Arguments, taint: list[str]) -> tuple[str, bool, list[str]]:
-            return self.registry.call(name, arguments, operator.seeing(taint))
-
+        call: ToolCaller = lambda name, given, taint: self.registry.call(name, given, operator.seeing(taint))  # noqa: E731
         if goal:
             return goal.repeats.watched(call)
         return Repeats().watched(call) if is_model else call
@@ -234,31 +211,29 @@ class TurnStarter:
             services = self._services(emit, {**options, "provider_ptr": extras.service})
         return services, extras
 
-    def show(self, asked: Asked) -> Preview:
+    def show(self, asked: Asked) -> shapes.Preview:
         """Return the service that a message would go to first, and the request that it would make; nothing is sent.
 
         Shape: {"service": as settings have it, "request": as llm/pool.py has it, {} for the built-in service}
         Raises: as start.
         """
-        question.check(asked)
-        chat = question.place(asked, self._chats)
+        chat = question.check(asked, self._chats)
         return self._runs.alone(chat, lambda: self._shown(asked, chat)) if chat else self._shown(asked, "")
 
-    def _shown(self, asked: Asked, name: str) -> Preview:
+    def _shown(self, asked: Asked, name: str) -> shapes.Preview:
         chat = self._chats.open(name) if name else self._chats.store.create()
         elsewhere = Elsewhere(self._chats)
         try:
-            message, options = question.put(chat, self._chats, asked, self._new_id, elsewhere)
+            message, options = question.put(chat, asked, self._new_id, elsewhere)
             if asked.get("service"):
                 options = {**options, "provider_ptr": asked["service"]}
             about: TurnAbout = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
-            services, extras = self._asked(_nothing, options, about, True)
+            services, extras = self._asked(silent, options, about, True)
             service = services[0]
             if extras is None or service["vendor"] == OFFLINE:
                 return {"service": service, "request": {}}
             tools = self._offered(chat, service, extras.tools)
-            context = Context(elsewhere, _nothing, extras.taint)
-            messages = context.window(service)(chat, _system(None, extras), tools)
+            messages = Context(elsewhere, silent, extras.taint).make(service, chat, _system(None, extras), tools)
             return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
         finally:
             chat.discard()
@@ -307,16 +282,24 @@ class TurnStarter:
 
         Raises: SettingsError when the active one cannot be used.
         """
-        wanted = options.get("provider_ptr")
-        mode = self._settings.offline()
+        found: list[Service] = []
+        mode, wanted = self._settings.offline(), options.get("provider_ptr")
         if mode == "only":
             return [self._settings.service(OFFLINE)]
         try:
-            if wanted:
-                return _of_thread(allowed(self._settings.chain(str(wanted)), mode), options)
+            found = allowed(self._settings.chain(str(wanted)), mode) if wanted else []
         except OasisError as error:
             emit("note", text="%s; the active service answers instead" % error.message)
-        return _of_thread(allowed(self._settings.chain(), mode), options)
+        # The options of a thread count more than those of a service.
+        return [_of_thread(one, options) for one in found or allowed(self._settings.chain(), mode)]
+
+
+def _of_thread(service: Service, options: Options) -> Service:
+    wanted = service["options"]
+    if "search" in options:
+        wanted = {**wanted, "search": options["search"]}
+    mode = "none" if options.get("tool_mode") == "none" else service["tool_mode"]
+    return {**service, "tool_mode": mode, "options": wanted}
 
 
 def gather(services: Services) -> TurnStarter:
@@ -332,39 +315,17 @@ def gather(services: Services) -> TurnStarter:
     registry = Registry(built_in, services.settings.sections, services.cursor, clock.now_s)
     for load in services.parts.outside():
         registry.add(load)
-    workspace: list[Seed] = []
-    registry.add(lambda: workspace or workspace.append(_workspace(services)) or workspace)  # type: ignore[func-returns-value]
+    # The tools of the workspace and the web, made when the tools are first listed.
+    user = USER if os.geteuid() == 0 else ""
+    ask = lambda *asked: services.models.web(*asked)  # noqa: E731
+    key = lambda: services.settings.key(BRAVE)  # noqa: E731
+    seed = functools.cache(lambda: [Seed(root, services.settings.uci_sections, user, ask, key)])
+    registry.add(seed)
     registry.add(services.parts.sources)
     return TurnStarter(services, registry, asking)
-
-
-def _workspace(services: Services) -> Seed:
-    """Return the tools of the workspace and the web, made when the tools are first listed."""
-    settings = services.settings
-    user = USER if os.geteuid() == 0 else ""
-    return Seed(
-        services.root, settings.uci_sections, user, lambda *asked: services.models.web(*asked),
-        lambda: settings.key(BRAVE),
-    )  # fmt: skip
-
-
-def _of_thread(services: list[Service], options: Options) -> list[Service]:
-    """Return the services as the options of a thread want them: these count more than those of a service."""
-    found: list[Service] = []
-    for service in services:
-        wanted = service["options"]
-        if "search" in options:
-            wanted = {**wanted, "search": options["search"]}
-        mode = "none" if options.get("tool_mode") == "none" else service["tool_mode"]
-        found.append({**service, "tool_mode": mode, "options": wanted})
-    return found
 
 
 def _system(goal: Goal | None, extras: TurnExtras | None) -> str:
     """Return the system prompt; `extras` is what the optional parts add."""
     agent = [prompts()["agent"]] if goal else []
     return "\n".join([prompts()["system"], *agent, *(extras.system if extras else [])])
-
-
-def _nothing(*_: object, **__: object) -> None:
-    """Tell nobody."""

@@ -24,34 +24,12 @@ from oasis.errors import CancelledError, OasisError, ProviderError
 from oasis.tools import fences
 
 if False:  # annotations only
+    from oasis.agent.client import Failover
     from oasis.agent.loop_guard import CorrectionRounds
-    from oasis.agent.shapes import (
-        AnswerEvent,
-        Arguments,
-        Callable,
-        Emit,
-        OfferedTool,
-        OnEvent,
-        Protocol,
-        ToolCaller,
-    )
+    from oasis.agent.shapes import AnswerEvent, Arguments, Callable, Emit, OfferedTool, ToolCaller
     from oasis.core.shapes import Block, Message, Usage
     from oasis.core.store import Chat
-
-    class Model(Protocol):
-        """Whoever answers: see above for ask and context."""
-
-        source: dict[str, str]  # {"provider", "model"} as stored with each answer; another service changes it
-
-        def ask(self, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None: ...
-        def context(self, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]: ...
-
-    class Follower(Protocol):
-        """The run of a turn."""
-
-        def emit(self, kind: str, **fields: object) -> None: ...
-        def is_cancelled(self) -> bool: ...
-
+    from oasis.tools.shapes import RunHandle
 
 # A turn with more rounds has lost its way; upstream and its peers stop between 6 and 10.
 ROUNDS = 10
@@ -73,12 +51,13 @@ class Cancelled(Exception):
 class Brief:
     """What a turn begins with: the tools and the system prompt of the model, and what the turn may do.
 
-    `head` is the bookmark that the owner's message carries, and all that answers it; `rounds` how many answers may call
-    tools; `correction` bounds how often a refused proposal is corrected (loop_guard.py), None for no correction.
+    `tools` None: whoever answers knows them by itself. `head` is the bookmark that the owner's message carries, and all
+    that answers it; `rounds` how many answers may call tools; `correction` bounds how often a refused proposal is
+    corrected (loop_guard.py), None for no correction.
     """
 
     def __init__(
-        self, tools: list[OfferedTool], system: str, head: str = "", rounds: int = ROUNDS,
+        self, tools: list[OfferedTool] | None, system: str, head: str = "", rounds: int = ROUNDS,
         correction: CorrectionRounds | None = None,
     ) -> None:  # fmt: skip
         self.tools = tools
@@ -91,12 +70,18 @@ class Brief:
 class Turn:
     """One turn of a chat.
 
-    `model` asks the services (failover.py), `run` gets what happens, and its cancellation is looked at between and
-    during all steps, `new_id()` gives message ids.
+    `model` asks the services, `run` gets what happens, and its cancellation is looked at between and during all steps,
+    `new_id()` gives message ids.
     """
 
     def __init__(
-        self, chat: Chat, model: Model, call_tool: ToolCaller, brief: Brief, run: Follower, new_id: Callable[[], str]
+        self,
+        chat: Chat,
+        model: Failover,
+        call_tool: ToolCaller,
+        brief: Brief,
+        run: RunHandle,
+        new_id: Callable[[], str],
     ) -> None:
         self._chat = chat
         self._model = model
@@ -106,7 +91,7 @@ class Turn:
         self._new_id = new_id
         self._emit = run.emit
         self._is_cancelled = run.is_cancelled
-        self._source = model.source
+        self._source = model.source  # {"provider", "model"} as stored with each answer; another service changes it
         self._correction = brief.correction
         self._taint: list[str] = []  # of what the model was sent last
         self._written: fences.Written | None = None
@@ -117,10 +102,22 @@ class Turn:
 
         Raises: StoreError when the ending could not be put on flash; what is no OasisError, once it is stored.
         """
+        brief, correction = self._brief, self._correction
         state = "done"
         error: OasisError | None = None
         try:
-            self._loop()
+            for number in range(brief.rounds + 1):
+                is_last = number == brief.rounds or bool(correction and correction.is_over)
+                answer = self._answer([] if is_last else brief.tools)
+                calls = schema.tool_uses(answer)
+                if calls:
+                    self._run_calls(calls)
+                elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
+                    break
+                if correction and correction.is_over:
+                    self._system += "\n" + TELL
+                elif number == brief.rounds - 1:
+                    self._system += "\n" + _NO_MORE
         except Cancelled:
             state, error = "cancelled", CancelledError("stopped by the owner")
         except OasisError as failure:
@@ -139,22 +136,9 @@ class Turn:
         self._chat.flush()
         return state
 
-    def _loop(self) -> None:
-        for number in range(self._brief.rounds + 1):
-            is_last = number == self._brief.rounds or bool(self._correction and self._correction.is_over)
-            answer = self._answer([] if is_last else self._brief.tools)
-            calls = schema.tool_uses(answer)
-            if calls:
-                self._run_calls(calls)
-            elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
-                return
-            if self._correction and self._correction.is_over:
-                self._system += "\n" + TELL
-            elif number == self._brief.rounds - 1:
-                self._system += "\n" + _NO_MORE
-
-    def _answer(self, tools: list[OfferedTool]) -> Message:
+    def _answer(self, given: list[OfferedTool] | None) -> Message:
         """Ask the model once and store what it said, also when it broke off."""
+        tools, may_call = given or [], given != []
         collector = _Collector(self._emit, self._look, self._source)
         try:
             self._look()
@@ -164,7 +148,7 @@ class Turn:
             self._look()
             if collector.error is not None:
                 raise collector.error
-            if not tools:
+            if not may_call:
                 collector.drop_calls()
             said = collector.blocks()
             texts = [block["text"] for block in said if block["type"] == "text"]
@@ -173,68 +157,64 @@ class Turn:
             if not has_calls and not "".join(texts).strip() and collector.stop_reason != "pause":
                 raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
             if collector.is_fenced and not has_calls:
-                self._read_fences(collector, "\n".join(texts), bool(tools))
+                # Calls are made of the commands in its blocks, and the owner hears which are none.
+                self._written = self._written or fences.Written(self._new_id)
+                is_cut = collector.stop_reason == "max_tokens"
+                calls, note = self._written.read("\n".join(texts), is_cut, may_call)
+                collector.add_calls(calls)
+                if note:
+                    self._emit("note", text=note)
         except Exception as failure:
             # The cut answer is kept for the reader; its calls were never run and do not stay.
             collector.drop_calls("other" if isinstance(failure, Cancelled) else "error")
             if collector.blocks():
-                self._store(self._message(collector))
+                self._store_answer(collector)
             raise
-        return self._store(self._message(collector))
+        return self._store_answer(collector)
 
-    def _read_fences(self, collector: _Collector, text: str, may_call: bool) -> None:
-        """Make calls of the commands in an answer's blocks; tell the owner which are none."""
-        self._written = self._written or fences.Written(self._new_id)
-        calls, note = self._written.read(text, collector.stop_reason == "max_tokens", may_call)
-        collector.add_calls(calls)
-        if note:
-            self._emit("note", text=note)
-
-    def _message(self, collector: _Collector) -> Message:
+    def _store_answer(self, collector: _Collector) -> Message:
         self.stop_reason = collector.stop_reason
         message: Message = {
-            "role": "assistant",
-            "content": schema.compact(collector.blocks()),
-            "provider": self._source["provider"],
-            "model": collector.model or self._source["model"],
-            "stop_reason": collector.stop_reason,
-        }
+            "role": "assistant", "content": schema.compact(collector.blocks()), "provider": self._source["provider"],
+            "model": collector.model or self._source["model"], "stop_reason": collector.stop_reason,
+        }  # fmt: skip
         if collector.usage:
             message["usage"] = collector.usage
         taint = self._taint + [label for label in collector.taint if label not in self._taint]
         if taint:
             message["taint"] = taint
-        return message
+        return self._store(message)
 
     def _run_calls(self, calls: list[Block]) -> None:
         """Run the calls of one answer and store a result for each, whatever happens."""
         results: list[Block] = []
+        written, correction = self._written, self._correction
         try:
             for number, call in enumerate(calls):
-                self._emit("tool_use", id=call["id"], name=call["name"], input=call["input"])
-                text, is_error, taint = self._run_call(number, call)
-                if self._written and number == len(calls) - 1 and self._written.remark:
-                    text += "\n" + self._written.remark
+                name = call["name"]
+                self._emit("tool_use", id=call["id"], name=name, input=call["input"])
+                is_error, taint = True, list[str]()
+                if number >= CALLS:
+                    text = _TOO_MANY
+                elif self._is_cancelled():
+                    text = _STOPPED
+                else:
+                    if written and call["id"] in written.refusals:
+                        text = written.refusals[call["id"]]
+                    else:
+                        arguments: Arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
+                        text, is_error, taint = self._call_tool(name, arguments, self._taint)
+                    text = correction.judged(name, text, is_error) if correction else text
+                if written and number == len(calls) - 1 and written.remark:
+                    text += "\n" + written.remark
                 results.append(schema.tool_result(call, text, is_error, taint))
-                self._emit("tool_result", tool_use_id=call["id"], name=call["name"], text=text, is_error=is_error)
+                self._emit("tool_result", tool_use_id=call["id"], name=name, text=text, is_error=is_error)
         finally:
             results += [schema.tool_result(call, _BROKEN, True) for call in calls[len(results) :]]
             self._store({"role": "tool", "content": results})
-        note = self._correction.end_round() if self._correction else ""
+        note = correction.end_round() if correction else ""
         if note:
             self._emit("note", text=note)
-
-    def _run_call(self, number: int, call: Block) -> tuple[str, bool, list[str]]:
-        if number >= CALLS:
-            return _TOO_MANY, True, []
-        if self._is_cancelled():
-            return _STOPPED, True, []
-        if self._written and call["id"] in self._written.refusals:
-            text, is_error, taint = self._written.refusals[call["id"]], True, list[str]()
-        else:
-            arguments: Arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
-            text, is_error, taint = self._call_tool(call["name"], arguments, self._taint)
-        return self._correction.judged(call["name"], text, is_error) if self._correction else text, is_error, taint
 
     def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
@@ -256,12 +236,6 @@ class Turn:
             raise Cancelled
 
 
-def newest(chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
-    """Return the context of a chat's newest message, uncut."""
-    ordered = thread.context(chat.messages, chat.heads)
-    return [{"role": "system", "content": system}, *[message for message in ordered if message["content"]]]
-
-
 class _Collector:
     """Turns the events of one model call into content blocks."""
 
@@ -281,13 +255,21 @@ class _Collector:
 
     def take(self, event: AnswerEvent) -> None:
         self._look()
-        self._measure(event)
         kind = event["type"]
-        if kind == "delta":
-            self._join("text", event)
-            self._emit("delta", text=event["text"])
-        elif kind == "thinking":
-            self._join("thinking", event)
+        self._size += len(jsonl.line(event))
+        if self._size > ANSWER_BYTES and kind in ("delta", "thinking", "tool_use"):
+            raise ProviderError("the answer is longer than %d bytes" % ANSWER_BYTES, "ask for less at once")
+        if kind in ("delta", "thinking"):
+            of = "text" if kind == "delta" else kind
+            last = self._blocks[-1] if self._blocks else {"type": ""}
+            if last["type"] != of or "provider_metadata" in last:  # what a service wants back ends its block
+                self._seal()
+                self._blocks.append({"type": of, "text": ""})
+            self._pieces.append(event["text"])
+            if "provider_metadata" in event:
+                self._blocks[-1]["provider_metadata"] = {**event["provider_metadata"]}
+            if kind == "delta":
+                self._emit("delta", text=event["text"])
         elif kind == "tool_use":
             self._seal()
             call: Block = {"type": "tool_use", "id": event["id"], "name": event["name"], "input": event["input"]}
@@ -314,20 +296,6 @@ class _Collector:
                 str(error.get("message", "the model failed")), str(error.get("hint", "")),
                 code=str(error.get("code", "provider")), retryable=bool(error.get("retryable")),
             )  # fmt: skip
-
-    def _measure(self, event: AnswerEvent) -> None:
-        self._size += len(jsonl.line(event))
-        if self._size > ANSWER_BYTES and event["type"] in ("delta", "thinking", "tool_use"):
-            raise ProviderError("the answer is longer than %d bytes" % ANSWER_BYTES, "ask for less at once")
-
-    def _join(self, kind: str, event: AnswerEvent) -> None:
-        last = self._blocks[-1] if self._blocks else {"type": ""}
-        if last["type"] != kind or "provider_metadata" in last:  # what a service wants back ends its block
-            self._seal()
-            self._blocks.append({"type": kind, "text": ""})
-        self._pieces.append(event["text"])
-        if "provider_metadata" in event:
-            self._blocks[-1]["provider_metadata"] = {**event["provider_metadata"]}
 
     def _seal(self) -> None:
         if self._pieces:

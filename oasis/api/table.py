@@ -72,13 +72,7 @@ TABLE: dict[str, Method] = {
     "agent.start": Method(
         "write", "methods.agent_start", {"goal": str}, {"turns": int, "chat": str, "service": str}, takes_role=True
     ),
-    "run.poll": Method(
-        "read",
-        "methods.run_poll",
-        {"run": str},
-        {"since": int, "wait_ms": int},
-        takes_role=True,
-    ),
+    "run.poll": Method("read", "methods.run_poll", {"run": str}, {"since": int, "wait_ms": int}, takes_role=True),
     "run.cancel": Method("write", "methods.run_cancel", {"run": str}, takes_role=True),
     "run.active": Method("read", "methods.run_active", {}),
     "plan.list": Method("read", "methods.plan_list", {}),

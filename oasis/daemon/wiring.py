@@ -443,9 +443,9 @@ def _offline(idle_s: int) -> Offline:
     """Return the built-in service; its process ends when nobody asks for so long."""
     make = parts.first("offline")
     if make is None:
-        from oasis.agent.client import NoOffline
+        from oasis.agent.client import Offline
 
-        return NoOffline()
+        return Offline()
     made: Offline = make(idle_s)
     return made
 

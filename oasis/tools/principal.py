@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from oasis.config.shapes import Service
     from oasis.core.store import Chat
     from oasis.tools.shapes import Any, Approver, Callable, TurnExtras
-
-    Asker = Callable[[Service], Any]  # makes what asks a service, see agent/shapes.pyi
-
 # Named one by one; a new tool is the owner's alone until somebody decides otherwise. "*" is every tool, and "no NAME"
 # takes one out again. The roles of programs and messengers stand in the manifests of their parts.
 TOOLS: dict[str, tuple[str, ...]] = parts.joined("ROLE_TOOLS", {"owner": ("*",), "viewer": ()})
@@ -52,9 +49,9 @@ class Principal:
     def __init__(self, role: str = "owner") -> None:
         self.role = role
 
-    def asking(self, services: list[Service], told: TurnExtras | None, asker: Asker) -> tuple[list[Service], Asker]:
+    def asking(self, services: list[Service], told: TurnExtras | None, ask: Any) -> tuple[list[Service], Any]:
         """Return the services of a turn and what asks them; `told` is None without a model."""
-        return services, asker
+        return services, ask
 
     def began(self, cancel: Callable[[], None]) -> None:
         """Hear that the run has begun, and what ends it."""

@@ -113,11 +113,6 @@ class Registry:
         """Return every enabled tool as a model service gets it."""
         return [_offered(spec) for spec in self._on()]
 
-    def own(self) -> list[OfferedTool]:
-        """Return the built-in tools, the only ones that the built-in service calls."""
-        load, ready = self._loads[0]
-        return [_offered(spec) for _, spec in ready.of(load(), set())]
-
     def offered(
         self, texts: list[str], used: set[str], mode: str, context_tokens: int, is_local: bool
     ) -> list[OfferedTool]:

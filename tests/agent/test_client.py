@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from oasis.agent.client import Asking
-from oasis.agent.failover import Failover
-from oasis.agent.turn import Brief, Turn, newest
+from oasis.agent.client import Asker, Asking, Failover
+from oasis.agent.context import newest
+from oasis.agent.turn import Brief, Turn
 from oasis.core.store import Store
 from oasis.errors import ProviderError
 from oasis.llm.usage import Metered
@@ -69,7 +69,8 @@ MESSAGES = [{"role": "system", "content": "s"}, {"role": "user", "content": "hi"
 def ask(asking, service=SERVICE):
     """Return (events, notes) of one request."""
     events, notes = [], []
-    asking.asker("c", lambda kind, text: notes.append(text), lambda: False)(service)(MESSAGES, [], events.append)
+    asker = Asker(asking, "c", lambda kind, text: notes.append(text), lambda: False)
+    asker.ask(service, MESSAGES, [], events.append)
     return events, notes
 
 
@@ -188,7 +189,8 @@ def test_whoever_stops_waits_for_no_clock():
     models, answers = Models([unreached("clock")]), iter([False, False, True])
     asking = make(models, Pace(True), clock=Wait(lambda: False, lambda _: None))
     events = []
-    asking.asker("c", lambda kind, text: None, lambda: next(answers, True))(SERVICE)(MESSAGES, [], events.append)
+    asker = Asker(asking, "c", lambda kind, text: None, lambda: next(answers, True))
+    asker.ask(SERVICE, MESSAGES, [], events.append)
     assert [event["error"]["code"] for event in events] == ["clock"]
 
 
@@ -231,9 +233,9 @@ def test_from_an_event_of_a_worker_to_the_collector_are_few_steps(tmp_path):
     )
     metered = Metered(worker, lambda: usage)
     asking = make(SimpleNamespace(chat=metered.chat), Pace(True))
-    asker = asking.asker("c", frames.hear, lambda: False)
+    asker = Asker(asking, "c", frames.hear, lambda: False)
     service = {**SERVICE, "context_tokens": 0, "options": {}}
-    failover = Failover([service], asker, frames.hear, lambda _: newest)
+    failover = Failover([service], asker.ask, frames.hear, newest)
     chat = Store(Files(), str(tmp_path / "chats"), lambda: "9m4e2mr0ui3e8a215n4g").create()
     chat.add({"id": "0" * 25, "role": "user", "content": "hello"})
     ids = iter("%025d" % number for number in range(1, 9))

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from oasis.agent.failover import Failover
+from oasis.agent.client import Failover
 from tests.daemon.test_wiring import follow, of_type, say
 from tests.oasisd import copy_root, start_daemon
 
@@ -32,22 +32,19 @@ class Turns:
     def __init__(self, services, **scripts):
         self.scripts = scripts
         self.asked, self.notes, self.events, self.windows = [], [], [], []
-        self.failover = Failover(services, self.asker, self.emit, self.window)
+        self.failover = Failover(services, self.ask_one, self.emit, self.context)
 
-    def asker(self, service):
-        def ask(messages, tools, on_event):
-            self.asked.append((service["identifier"], messages))
-            for event in self.scripts[service["identifier"]].pop(0):
-                on_event(event)
-
-        return ask
+    def ask_one(self, service, messages, tools, on_event):
+        self.asked.append((service["identifier"], messages))
+        for event in self.scripts[service["identifier"]].pop(0):
+            on_event(event)
 
     def emit(self, kind, text):
         assert kind == "note"
         self.notes.append(text)
 
-    def window(self, service):
-        return lambda chat, system, tools: [chat, system, service["identifier"]]
+    def context(self, service, chat, system, tools):
+        return [chat, system, service["identifier"]]
 
     def ask(self):
         self.events = []

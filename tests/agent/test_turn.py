@@ -1,12 +1,14 @@
 """The agent loop with a scripted model: every ending is stored, every call has its result, nothing is lost."""
 
+import functools
 import itertools
 import json
 import types
 
 import pytest
 
-from oasis.agent.turn import ANSWER_BYTES, CALLS, ROUNDS, Brief, Turn, newest
+from oasis.agent.context import newest
+from oasis.agent.turn import ANSWER_BYTES, CALLS, ROUNDS, Brief, Turn
 from oasis.core import jsonl, schema, thread
 from oasis.core.store import Store
 from oasis.errors import ApplyError, StoreError
@@ -57,7 +59,8 @@ class Scene:
         self.chat.add({"id": OWNER, "role": "user", "content": "is all well?"})
         self.chat.flush()
         numbers = itertools.count(1)
-        model = types.SimpleNamespace(ask=self._ask, context=newest, source={"provider": "home", "model": "tiny"})
+        context = functools.partial(newest, {})
+        model = types.SimpleNamespace(ask=self._ask, context=context, source={"provider": "home", "model": "tiny"})
         run = types.SimpleNamespace(
             emit=lambda kind, **fields: self.events.append({"type": kind, **fields}),
             is_cancelled=lambda: self.is_cancelled,

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         tries: int
         from_s: float
 
-    Asker = Callable[[Service], Ask]
     Read = Callable[[str], bytes]
     Same = Literal["operations", "services", "call", "undoes", "forces", "risk", "typed_word"]
 
@@ -258,15 +257,15 @@ class JobRun(Principal):
         self._instruction = instruction
 
     def asking(
-        self, services: list[Service], told: TurnExtras | None, asker: Asker
-    ) -> tuple[list[Service], Asker]:  # fmt: skip
+        self, services: list[Service], told: TurnExtras | None, ask: Ask
+    ) -> tuple[list[Service], Ask]:  # fmt: skip
         """Return the services to ask and how; a model gets the prompt of this run."""
         if told is not None:
             told.system.append(self._system)
             told.taint.extend(self._system_taint)
         if not self.job.get("calls"):
-            return services, asker
-        return services[:1], lambda service: self._answer_by_calls(asker)
+            return services, ask
+        return services[:1], lambda _, *rest: self._answer_by_calls(ask, *rest)
 
     def began(self, cancel: Callable[[], None]) -> None:
         """Let a waiting run give way to another one."""
@@ -324,25 +323,23 @@ class JobRun(Principal):
 
     # Tool calls instead of a model
 
-    def _answer_by_calls(self, asker: Asker) -> Ask:
-        """Return what answers in place of a model; `asker(service)` returns what asks a service."""
+    def _answer_by_calls(
+        self, ask: Ask, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent
+    ) -> None:  # fmt: skip
+        """Answer in place of a model; `ask` asks a service."""
+        if messages[-1]["role"] != "tool":
+            for number, call in enumerate(self.job["calls"]):
+                name = "schedule_%d" % number
+                on_event({"type": "tool_use", "id": name, "name": call["tool"], "input": call["params"]})
+            on_event({"type": "done", "stop_reason": "tool_use", "model": ""})
+            return
+        results = _sections(messages[-1])
+        taint = [label for message in messages for label in schema.taint_of(message)]
+        if self._teller is None or not self._told(self._teller, ask, results, taint, on_event):
+            on_event({"type": "delta", "text": "**%s**\n\n%s" % (self.job["wish"], results)})
+            on_event({"type": "done", "stop_reason": "end_turn", "model": ""})
 
-        def ask(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
-            if messages[-1]["role"] != "tool":
-                for number, call in enumerate(self.job["calls"]):
-                    name = "schedule_%d" % number
-                    on_event({"type": "tool_use", "id": name, "name": call["tool"], "input": call["params"]})
-                on_event({"type": "done", "stop_reason": "tool_use", "model": ""})
-                return
-            results = _sections(messages[-1])
-            taint = [label for message in messages for label in schema.taint_of(message)]
-            if self._teller is None or not self._told(self._teller, asker, results, taint, on_event):
-                on_event({"type": "delta", "text": "**%s**\n\n%s" % (self.job["wish"], results)})
-                on_event({"type": "done", "stop_reason": "end_turn", "model": ""})
-
-        return ask
-
-    def _told(self, teller: Service, asker: Asker, results: str, taint: list[str], on_event: OnEvent) -> bool:
+    def _told(self, teller: Service, ask: Ask, results: str, taint: list[str], on_event: OnEvent) -> bool:
         said: list[str] = []
 
         def hear(event: Answered) -> None:
@@ -359,7 +356,7 @@ class JobRun(Principal):
         if taint:
             system["taint"] = list(dict.fromkeys(taint))
         try:
-            asker(teller)([system, {"role": "user", "content": results}], [], hear)
+            ask(teller, [system, {"role": "user", "content": results}], [], hear)
         except OasisError:
             if said:
                 raise  # the owner stopped it, or it broke in the middle

@@ -216,13 +216,11 @@ class Guest(Principal):
         super().__init__("guest")
         self.approver = self
 
-    def asking(
-        self, services: list[Service], told: TurnExtras | None, asker: Callable[[Service], Ask]
-    ) -> tuple[list[Service], Callable[[Service], Ask]]:
+    def asking(self, services: list[Service], told: TurnExtras | None, ask: Ask) -> tuple[list[Service], Ask]:
         """Return who answers and how it is asked, with a guest's tools alone."""
         if told is not None:
             told.allow(tools_of(self.role))
-        return services, asker
+        return services, ask
 
     def judge(self, plan: Plan) -> Plan:
         """Refuse a plan before anybody sees it."""

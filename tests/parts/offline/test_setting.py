@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.agent.failover import allowed
+from oasis.agent.client import Asker, allowed
 from oasis.config.settings import OFFLINE_SERVICE
 from oasis.core import jsonl
 from oasis.errors import ProviderError, SettingsError
@@ -26,10 +26,10 @@ def asked(text, offline=None, before=(), first=True):
     """Return the events of one request and what the model was asked."""
     models = Models([{"type": "delta", "text": "a model's words"}, DONE])
     asking = make(models, Pace(True))
-    asking._offline, asking._facts = offline or Offline(), Router(HOME).facts
+    asking.offline, asking.facts = offline or Offline(), Router(HOME).facts
     events = []
     messages = [{"role": "system", "content": "s"}, *before, {"role": "user", "content": text}]
-    asking.asker("c", lambda *_, **__: None, lambda: False, first)(SERVICE)(messages, [], events.append)
+    Asker(asking, "c", lambda *_, **__: None, lambda: False, first).ask(SERVICE, messages, [], events.append)
     return events, models.requests
 
 
@@ -84,17 +84,17 @@ def closing(result, is_error=False):
     """Return what is said after a change was asked for and ended so, how often the provider was asked, what it says."""
     offline, events = Counting(), []
     asking = make(Models([]), Pace(True))
-    asking._offline, asking._facts = offline, Router(HOME).facts
-    ask = asking.asker("c", lambda *_, **__: None, lambda: False)(OFFLINE_SERVICE)
+    asking.offline, asking.facts = offline, Router(HOME).facts
+    ask = Asker(asking, "c", lambda *_, **__: None, lambda: False).ask
     messages = [{"role": "user", "content": "call this router attic"}]
-    ask(messages, [], events.append)
+    ask(OFFLINE_SERVICE, messages, [], events.append)
     call = next(event for event in events if event["type"] == "tool_use")
     text = {"type": "text", "text": jsonl.dumps({"summary": call["input"]["summary"], **result})}
     told = {"type": "tool_result", "tool_use_id": call["id"], "name": "configure", "content": [text]}
     messages.append({"role": "assistant", "content": [call]})
     messages.append({"role": "tool", "content": [{**told, "is_error": True} if is_error else told]})
     events.clear()
-    ask(messages, [], events.append)
+    ask(OFFLINE_SERVICE, messages, [], events.append)
     return events, offline.requests, ONE.reply(messages, Router(HOME).facts, NOW_S)
 
 
