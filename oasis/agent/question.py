@@ -30,7 +30,7 @@ FILES = 8
 def check(asked: Asked, chats: Collection) -> str:
     """Return the chat that a question goes into, "" for a new one: the one given, or that of what it continues first.
 
-    Raises: UsageError for one that cannot be stored, or continues what there is not.
+    Raises: UsageError for one that cannot be stored, or continues an unknown message.
     """
     text = asked["message"].strip()
     if not text:
