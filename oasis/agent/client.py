@@ -17,7 +17,6 @@ about to do with its tools.
 from __future__ import annotations
 
 import functools
-import os
 
 from oasis.agent.loop_guard import result_of
 from oasis.config.settings import OFFLINE
@@ -38,7 +37,6 @@ if False:  # annotations only
     from oasis.tools.router import Facts
     from oasis.tools.shapes import Device
 
-_PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
 # The worker's word for a certificate that is not valid yet.
 _CLOCK = "clock"
 _OUTPUT = ("delta", "thinking", "tool_use")
@@ -473,8 +471,7 @@ def worded(
 @functools.lru_cache(1)
 def prompts() -> dict[str, str]:
     """Return the words that tell a model what it is here for, by their use."""
-    with open(_PROMPTS, "rb") as handle:
-        prompts: dict[str, str] = jsonl.shipped(handle.read())
+    prompts: dict[str, str] = jsonl.table(__file__, "prompts.json")
     return prompts
 
 

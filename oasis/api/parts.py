@@ -65,9 +65,6 @@ if TYPE_CHECKING:
             """Call a method by a role; see methods.py."""
 
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
 class Extras:
     """What the parts add to a turn: text for the system prompt, whose words it holds, and what a skill wants.
 
@@ -101,8 +98,7 @@ class Offered:
     def specs(self) -> list[dict[str, Any]]:
         """Return the specs, always the same list."""
         if not self._specs:
-            with open(_HERE + "/" + self._file, "rb") as handle:
-                self._specs = jsonl.shipped(handle.read())["tools"]
+            self._specs = jsonl.table(os.path.dirname(__file__), self._file)["tools"]
         return self._specs
 
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:

@@ -6,8 +6,6 @@ that they are of, "options": {"package.type": {"": of the type, option: sentence
 
 from __future__ import annotations
 
-import os
-
 from oasis.catalogue import entries, validators
 from oasis.core import jsonl
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
     from oasis.catalogue.shapes import Entry, Rule, Sentences
 
-_FILE = os.path.dirname(os.path.abspath(__file__)) + "/described.json"
 # No value of any datatype but a text: the description says what is required.
 _NONE = "¿"
 _MARKS = {
@@ -30,8 +27,7 @@ _MARKS = {
 
 def index() -> Sentences:
     """Return the sentences; read each time, for a router asks rarely. Shape: see the head of this module."""
-    with open(_FILE, "rb") as handle:
-        found: Sentences = jsonl.shipped(handle.read())
+    found: Sentences = jsonl.table(__file__, "described.json")
     return found
 
 

@@ -46,8 +46,7 @@ def types(package: str) -> dict[str, SectionType]:
             return found
     found = {}
     if package in packages():  # also refuses a name with a slash
-        with open(os.path.join(_FOLDER, package + ".json"), "rb") as file:
-            found = jsonl.shipped(file.read())["types"]
+        found = jsonl.table(__file__, "packages/" + package + ".json")["types"]
     _cache = [(package, found), *_cache][:_KEPT]
     return found
 

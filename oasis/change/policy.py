@@ -11,16 +11,13 @@ a row:
 
 from __future__ import annotations
 
-import os
-
 from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.harmless import Router
-    from oasis.change.shapes import Action, Any, Callable, Difference, PolicyRules, ServiceRule, ServiceRules
+    from oasis.change.shapes import Action, Callable, Difference, PolicyRules, ServiceRule, ServiceRules
 
-_FOLDER = os.path.dirname(os.path.abspath(__file__))
 APPROVALS = ("risky", "all", "none")
 
 
@@ -31,7 +28,7 @@ class Policy:
     """
 
     def __init__(self, approval: str = "risky", confirm_s: int = 0, management_s: int = 0) -> None:
-        self.rules: PolicyRules = _read("policy.json")
+        self.rules: PolicyRules = jsonl.table(__file__, "policy.json")
         self.set(approval, confirm_s, management_s)
 
     def set(self, approval: str, confirm_s: int, management_s: int) -> None:
@@ -191,13 +188,8 @@ _SERVICES: ServiceRules = {}
 def services() -> ServiceRules:
     """Return services.json, which is read with the first change: what a change of each package reloads."""
     if not _SERVICES:
-        _SERVICES.update(_read("services.json"))
+        _SERVICES.update(jsonl.table(__file__, "services.json"))
     return _SERVICES
-
-
-def _read(name: str) -> Any:
-    with open(_FOLDER + "/" + name, "rb") as handle:
-        return jsonl.shipped(handle.read())
 
 
 _ORDER = ("low", "risky", "forbidden")

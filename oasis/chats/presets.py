@@ -6,8 +6,6 @@ like upstream's system messages (`default`, `custom_N`), so that its `oasis.conf
 
 from __future__ import annotations
 
-import os
-
 from oasis.core import jsonl
 from oasis.errors import SchemaError, StoreError, UsageError
 
@@ -24,7 +22,6 @@ DEFAULT = "default"
 TEXT_CHARS = 4096
 TITLE_CHARS = 64
 TOPICS = 64
-_SHIPPED = os.path.dirname(os.path.abspath(__file__)) + "/topics.json"
 
 
 class Topics:
@@ -37,8 +34,7 @@ class Topics:
     def list(self) -> list[Topic]:
         """Return all topics, the default first, then the shipped ones, then the owner's in their order."""
         own = self._own()
-        with open(_SHIPPED, "rb") as handle:
-            shipped: list[Topic] = jsonl.shipped(handle.read())
+        shipped: list[Topic] = jsonl.table(__file__, "topics.json")
         found: list[Topic] = [{**topic, **own.pop(topic["key"], {}), "is_shipped": True} for topic in shipped]
         found += [{**topic, "key": key, "is_shipped": False} for key, topic in own.items()]
         return [topic for topic in found if not topic.get("is_removed")]

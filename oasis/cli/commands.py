@@ -27,8 +27,7 @@ ROLLED_BACK = 12
 UNMADE = 8  # as of an ApplyError
 CANCELLED = 130  # what shells report for a program ended by Ctrl-C
 
-with open(__file__.rpartition("/")[0] + "/commands.json", "rb") as _file:
-    TEXTS: HelpTexts = jsonl.shipped(_file.read())
+TEXTS: HelpTexts = jsonl.table(__file__, "commands.json")
 COMMANDS: dict[str, Command] = {
     name: (row["usage"], row["summary"], row["function"], "\n".join(row["more"]))
     for name, row in TEXTS["commands"].items()

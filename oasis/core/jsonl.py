@@ -22,7 +22,7 @@ except ImportError:
 
 
 if False:  # annotations only
-    from oasis.core.shapes import Any, Callable, Handle, Iterator, Json
+    from oasis.core.shapes import Any, Handle, Iterator, Json
 
     Span = tuple[int, int]
 
@@ -49,26 +49,34 @@ def loads(
     Raises: SchemaError when it is too long, too deep, holds too many values, is no JSON (NaN and Infinity are none), no
     UTF-8, or holds a number too large for a float (1e400), which would be read as infinity.
     """
-    raw = _bytes(data, "the text") if isinstance(data, str) else bytes(data)
+    if isinstance(data, str):
+        check(data, "the text")
+        data = data.encode("utf-8")
+    raw = bytes(data)
     if len(raw) > max_bytes:
         raise SchemaError("JSON text of %d bytes, more than %d allowed" % (len(raw), max_bytes), "send it in pieces")
-    _measure(raw, max_depth, max_values)
+    opened = raw.count(b"[") + raw.count(b"{")
+    if opened > max_depth or opened + raw.count(b",") >= max_values:  # which spares the look for nearly every line
+        _measure(raw, max_depth, max_values, opened > max_depth)
     try:
-        return _PARSE(raw.decode("utf-8"))
+        return _parsed(raw.decode("utf-8"))
     except (ValueError, UnicodeError) as error:
         raise SchemaError("not a JSON text: %s" % error, "the text begins with " + repr(raw[:40])[1:])
 
 
 def shipped(data: bytes) -> "Any":
-    """Parse a file that Oasis ships: whoever reads it states its type, and a test reads every such file."""
+    """Parse what Oasis itself has written: whoever reads it states its type."""
     return loads(data, len(data), DEPTH, len(data))
 
 
-def _measure(raw: bytes, max_depth: int, max_values: int) -> None:
+def table(module: str, name: str) -> "Any":
+    """Return what a JSON file beside a module holds, whose `__file__` is given; a test reads every such file."""
+    with open(module.rpartition("/")[0] + "/" + name, "rb") as handle:
+        return shipped(handle.read())
+
+
+def _measure(raw: bytes, max_depth: int, max_values: int, is_deep: bool) -> None:
     """Raise SchemaError when the lists and objects of a JSON text are too deep, or hold too much together."""
-    opened = raw.count(b"[") + raw.count(b"{")
-    if opened <= max_depth and opened + raw.count(b",") < max_values:
-        return  # spares the look for nearly every line
     level = values = at = 0
     is_text = False
     while at < len(raw):
@@ -84,7 +92,7 @@ def _measure(raw: bytes, max_depth: int, max_values: int) -> None:
         values += bare.count(b",") + bare.count(b"[") + bare.count(b"{")
         if values >= max_values:
             raise SchemaError("JSON text with more than %d values" % max_values, "send it in pieces")
-        for byte in bare if opened > max_depth else b"":
+        for byte in bare if is_deep else b"":
             if byte in _OPEN:
                 level += 1
                 if level > max_depth:
@@ -100,21 +108,12 @@ def dumps(value: object) -> str:
     Raises: SchemaError naming the path of a value that JSON has no form for.
     """
     check(value)
-    return _WRITE(value)
+    return _written(value)
 
 
 def line(value: object) -> bytes:
     """Return `value` as the bytes of one line, line end included."""
-    check(value)
-    return (_encoded(value) if _has_long(value) else _WRITE(value).encode("utf-8")) + b"\n"
-
-
-def _has_long(value: object) -> bool:
-    if isinstance(value, str):
-        return len(value) > _LONG_CHARS
-    if isinstance(value, dict):
-        return any([_has_long(value[key]) for key in value])
-    return isinstance(value, (list, tuple)) and any([_has_long(item) for item in value])
+    return (_encoded(value) if check(value) else _written(value).encode("utf-8")) + b"\n"
 
 
 def _encoded(value: object) -> bytes:
@@ -124,9 +123,9 @@ def _encoded(value: object) -> bytes:
     if isinstance(value, (list, tuple)):
         return b"[" + b",".join([_encoded(item) for item in value]) + b"]"
     if not isinstance(value, str) or len(value) <= _LONG_CHARS:
-        return _WRITE(value).encode("utf-8")
+        return _written(value).encode("utf-8")
     places = range(0, len(value), _LONG_CHARS)
-    pieces = [_WRITE(value[at : at + _LONG_CHARS])[1:-1].encode("utf-8") for at in places]
+    pieces = [_written(value[at : at + _LONG_CHARS])[1:-1].encode("utf-8") for at in places]
     return b'"' + b"".join(pieces) + b'"'
 
 
@@ -136,34 +135,45 @@ def canonical(value: object) -> str:
     return _sorted_text(value)
 
 
-def check(value: object, path: str = "", level: int = 0) -> None:
+def _sorted_text(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join([_written(key) + ":" + _sorted_text(value[key]) for key in sorted(value)]) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join([_sorted_text(item) for item in value]) + "]"
+    return _written(value)
+
+
+def check(value: object, path: str = "", level: int = 0) -> bool:
     """Raise SchemaError unless `value` is made of dict, list, str, int, float, bool and None alone.
 
-    What passes can be read again by `loads`: the same depth, whole characters, finite numbers.
+    What passes can be read again by `loads`: the same depth, whole characters, finite numbers. True when a text in it
+    is so long that it is written in pieces.
     """
-    if isinstance(value, (dict, list, tuple)):
+    is_long = False
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeError:
+            raise SchemaError("%s holds half a surrogate pair" % (path or "value"), "replace it first")
+        is_long = len(value) > _LONG_CHARS
+    elif isinstance(value, (dict, list, tuple)):
         if level >= DEPTH:
             raise SchemaError("%s is nested deeper than %d levels" % (path or "value", DEPTH))
         if isinstance(value, dict):
             for key in value:
                 if not isinstance(key, str):
                     raise SchemaError("%s has the key %r, which is no text" % (path or "value", key))
-                _bytes(key, "a key of " + (path or "value"))
-                check(value[key], path + "." + key if path else key, level + 1)
+                is_long |= check(key, "a key of " + (path or "value"))
+                is_long |= check(value[key], path + "." + key if path else key, level + 1)
         else:
             for index, item in enumerate(value):
-                check(item, "%s[%d]" % (path, index), level + 1)
+                is_long |= check(item, "%s[%d]" % (path, index), level + 1)
     elif isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
             raise SchemaError("%s is not a finite number" % (path or "value"))
-    elif isinstance(value, str):
-        _bytes(value, path or "value")
     elif value is not None and not isinstance(value, (int, bool)):
         raise SchemaError("%s is a %s, which JSON cannot hold" % (path or "value", type(value).__name__))
-
-
-def _mended(text: str) -> str:
-    return "".join([char if not 0xD800 <= ord(char) <= 0xDFFF else "\ufffd" for char in text])
+    return is_long
 
 
 def mended(value: "Json") -> "Json":
@@ -176,70 +186,47 @@ def mended(value: "Json") -> "Json":
             value.encode("utf-8")
             return value
         except UnicodeError:
-            return _mended(value)
+            return "".join([char if not 0xD800 <= ord(char) <= 0xDFFF else "\ufffd" for char in value])
     if isinstance(value, dict):
-        pairs = [(key, _mended(key), value[key], mended(value[key])) for key in value]
-        is_whole = all([key == name and one is other for key, name, one, other in pairs])
-        return value if is_whole else dict([(name, other) for _, name, _, other in pairs])
+        pairs = dict([(str(mended(key)), mended(value[key])) for key in value])
+        return value if all([key in pairs and pairs[key] is value[key] for key in value]) else pairs
     if isinstance(value, list):
         items = [mended(item) for item in value]
         return value if all([item is items[at] for at, item in enumerate(value)]) else items
     return value
 
 
-def _bytes(text: str, path: str) -> bytes:
+# -- the two interpreters' own ----------------------------------------------------------------------------------------
+
+_BLANKS = " \t\n\r"
+
+
+def _written(value: object) -> str:
+    """Return compact JSON in raw UTF-8, as MicroPython's dumps writes it."""
+    return "".join(_ENCODE(value, 0)) if _json else json.dumps(value, separators=(",", ":"))
+
+
+def _parsed(text: str) -> "Json":
+    """Parse one JSON text; raise ValueError for anything else."""
+    if not _json:
+        return _finite(json.loads(text))
     try:
-        return text.encode("utf-8")
-    except UnicodeError:
-        raise SchemaError("%s holds half a surrogate pair" % path, "replace it first")
-
-
-def _sorted_text(value: object) -> str:
-    if isinstance(value, dict):
-        pairs = [dumps(key) + ":" + _sorted_text(value[key]) for key in sorted(value)]
-        return "{" + ",".join(pairs) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ",".join([_sorted_text(item) for item in value]) + "]"
-    return dumps(value)
-
-
-def _writer() -> "Callable[[object], str]":
-    """Return what writes compact JSON in raw UTF-8, as MicroPython's dumps does."""
-    if _json is None:
-        return lambda value: json.dumps(value, separators=(",", ":"))
-    encode = _json.make_encoder(None, _refuse, _json.encode_basestring, None, ":", ",", False, False, True)
-    return lambda value: "".join(encode(value, 0))
-
-
-def _parser() -> "Callable[[str], Json]":
-    """Return what parses one JSON text and raises ValueError for anything else."""
-    if _json is None:
-        return lambda text: _finite(json.loads(text))
-    scan = _json.make_scanner(_Rules)  # type: ignore[arg-type]  # the stub asks for its own result
-
-    def parse_all(text: str) -> "Json":
-        try:
-            value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
-        except StopIteration as stop:
-            raise ValueError("a value is missing at character %d" % stop.value)
-        except SystemError:
-            # The scanner takes its exception from the json package, and has none to raise where nobody loaded that.
-            raise ValueError("a mark or a word is wrong, or a text has no end")
-        if text[end:].strip(_BLANKS):
-            raise ValueError("more than one value, the second after character %d" % end)
-        found: Json = value
-        return found
-
-    return parse_all
+        value, end = _SCAN(text, len(text) - len(text.lstrip(_BLANKS)))
+    except StopIteration as stop:
+        raise ValueError("a value is missing at character %d" % stop.value)
+    except SystemError:
+        # The scanner takes its exception from the json package, and has none to raise where nobody loaded that.
+        raise ValueError("a mark or a word is wrong, or a text has no end")
+    if text[end:].strip(_BLANKS):
+        raise ValueError("more than one value, the second after character %d" % end)
+    found: Json = value
+    return found
 
 
 def _finite(value: "Json") -> "Json":
     """Return a parsed value; ValueError when a number in it became infinite."""
-    if isinstance(value, dict):
-        for key in value:
-            _finite(value[key])
-    elif isinstance(value, list):
-        for item in value:
+    if isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
             _finite(item)
     elif isinstance(value, float) and value in (float("inf"), float("-inf")):
         raise ValueError("a number is too large")
@@ -271,9 +258,9 @@ class _Rules:
     parse_constant = _refuse
 
 
-_BLANKS = " \t\n\r"
-_WRITE = _writer()
-_PARSE = _parser()
+if _json:
+    _ENCODE = _json.make_encoder(None, _refuse, _json.encode_basestring, None, ":", ",", False, False, True)
+    _SCAN = _json.make_scanner(_Rules)  # type: ignore[arg-type]  # the stub asks for its own result
 
 
 # -- the lines of a file ----------------------------------------------------------------------------------------------

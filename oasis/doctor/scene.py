@@ -8,7 +8,6 @@ through the given router (tools/router.py), folder lister and probe; nothing is 
 
 from __future__ import annotations
 
-import os
 import threading
 from functools import cache, cached_property
 
@@ -271,6 +270,5 @@ def default_routes(entry: Entry) -> list[Entry]:
 
 def data() -> dict[str, Any]:
     """Return the words and tables of findings.json: "checks", "findings", "foreign", "ended_releases"."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "findings.json"), "rb") as handle:
-        found: dict[str, Any] = jsonl.shipped(handle.read())
+    found: dict[str, Any] = jsonl.table(__file__, "findings.json")
     return found

@@ -65,8 +65,7 @@ def load(vendor: str) -> ModuleType:
 
 def shipped(name: str) -> Any:
     """Return a table of this folder; whoever reads it states its type."""
-    with open(__file__.rpartition("/")[0] + "/" + name, "rb") as file:
-        return jsonl.shipped(file.read())
+    return jsonl.table(__file__, name)
 
 
 _PROFILES: dict[str, Profile] = {}

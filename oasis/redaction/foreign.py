@@ -8,7 +8,6 @@ it turns up again, also after it was written into the configuration. A name of o
 
 from __future__ import annotations
 
-import os
 import re
 
 from oasis.catalogue import address_text, entries, validators
@@ -32,7 +31,6 @@ _OWN = "oasis_"
 # A name of a section, or what must be one, is no sentence when it is no longer than a network device's may be.
 NAME_CHARS = 15
 _PLAIN = re.compile(r"[0-9A-Fa-fx.:/,*%!-]*\Z|[0-9.:/,*%! -]*\Z")  # numbers, addresses, networks, rows of them
-_STOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stock.json")
 _free: dict[str, bool] = {}
 _stock: dict[str, list[str]] = {}
 
@@ -84,8 +82,7 @@ def is_free(package: str, type: str, option: str, text: str) -> bool:
 def _known(name: str) -> list[str]:
     """Return what stock.json has by package.type.option, or its sentences."""
     if not _stock:
-        with open(_STOCK, "rb") as file:
-            data = jsonl.shipped(file.read())
+        data = jsonl.table(__file__, "stock.json")
         _stock.update({**data["texts"], "sentences": data["sentences"]})
     return _stock.get(name, [])
 

@@ -19,7 +19,6 @@ files, the documentations of the services named in forms.json.
 
 from __future__ import annotations
 
-import os
 import re
 
 from oasis.core import jsonl
@@ -57,7 +56,6 @@ _WEAK = ("key", "key1", "key2", "key3", "key4", "pin", "otp", "token", "credenti
          "communityname", "bearer", "pass", "secret", "puk")  # fmt: skip
 _PLAIN = ("pass", "secret", "token")  # of these, alone in a name
 
-_FOLDER = os.path.dirname(os.path.abspath(__file__))
 _rules: list[tuple[tuple[str, ...], re.Pattern[str]]] = []
 
 _PEM = re.compile(
@@ -115,8 +113,7 @@ def spans(text: str) -> list[Span]:
 
 def _compiled() -> list[tuple[tuple[str, ...], re.Pattern[str]]]:
     if not _rules:
-        with open(_FOLDER + "/forms.json", "rb") as file:
-            forms = jsonl.shipped(file.read())["forms"]
+        forms = jsonl.table(__file__, "forms.json")["forms"]
         made = []
         for words, pattern in forms:
             for name, part in (("{value}", _VALUE), ("{quoted}", _QUOTED), ("{bare}", _BARE)):
@@ -320,8 +317,7 @@ _GIVEN = re.compile(r"(?!radio|wlan|eth|default|openwrt|guest)[a-z]{4,}[0-9]")
 def _load() -> None:
     if _patterns:
         return
-    with open(_FOLDER + "/phrases.json", "rb") as file:
-        lists = jsonl.shipped(file.read())
+    lists = jsonl.table(__file__, "phrases.json")
     made = {}
     for name, lines in lists["patterns"].items():
         pattern = "".join(lines)

@@ -7,8 +7,6 @@ One place for every way out of the router: tool results, diffs, logs and chats a
 
 from __future__ import annotations
 
-import os
-
 from oasis.catalogue import entries
 from oasis.core import jsonl
 
@@ -76,8 +74,7 @@ def mask(value: object) -> object:
 
 def _loaded(name: str) -> list[list[str]]:
     if not _rules:
-        with open(os.path.join(os.path.dirname(__file__), "secrets.json"), "rb") as handle:
-            data = jsonl.shipped(handle.read())
+        data = jsonl.table(__file__, "secrets.json")
         _rules.update({name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")})
     return _rules[name]
 

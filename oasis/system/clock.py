@@ -23,7 +23,6 @@ _BATTERY_CLOCKS = "/sys/class/rtc"
 # From the way to the internet being up to the first answer of a time server, with some to spare.
 WAIT_S = 45.0
 _LOOK_S = 0.5
-_ZONES = os.path.dirname(os.path.abspath(__file__)) + "/time_zones.json"
 
 
 class Clock:
@@ -79,6 +78,5 @@ def zone_rules() -> dict[str, str]:
 
     Read anew each time: few callers ask, and seldom.
     """
-    with open(_ZONES, "rb") as handle:
-        found: dict[str, str] = jsonl.shipped(handle.read())["zones"]
-        return found
+    found: dict[str, str] = jsonl.table(__file__, "time_zones.json")["zones"]
+    return found

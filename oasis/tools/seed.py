@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     Ask = Callable[[Result, Callable[[], bool]], Result]
 
-_FILE = os.path.dirname(os.path.abspath(__file__)) + "/seed.json"
 _NO_COMMAND = "no command is listed: the owner adds them to oasis.workspace.command"
 _FILE_S = 20.0
 # Where Brave's key is in keys.json.
@@ -89,8 +88,7 @@ class Seed:
             options = [sorted(one.options.items()) for one in sections if one.type in ("workspace", "web")]
             key = (options, bool(self._brave_key()))
             if key != self._key:
-                with open(_FILE, "rb") as handle:
-                    made = jsonl.shipped(handle.read())["tools"]
+                made = jsonl.table(__file__, "seed.json")["tools"]
                 self._specs = [self._spec(spec, sections) for spec in made]
                 self._key = key
             return self._specs

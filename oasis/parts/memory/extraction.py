@@ -22,7 +22,6 @@ fences and words around it.
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from itertools import islice, pairwise
@@ -221,8 +220,7 @@ class Words:
     """The data of facts.json."""
 
     def __init__(self) -> None:
-        with open(os.path.dirname(os.path.abspath(__file__)) + "/facts.json", "rb") as handle:
-            data = jsonl.shipped(handle.read())
+        data = jsonl.table(__file__, "facts.json")
         self.prompt, self.known, self.form = str(data["prompt"]), str(data["known"]), str(data["form"])
         self.context = str(data["context"])
         self.examples: list[tuple[str, list[list[str]]]] = [(said, facts) for said, facts in data["examples"]]

@@ -62,8 +62,7 @@ class Skills:
 
     @functools.cached_property
     def _words(self) -> dict[str, str]:
-        with open(os.path.dirname(os.path.abspath(__file__)) + "/skills.json", "rb") as handle:
-            words: dict[str, str] = jsonl.shipped(handle.read())
+        words: dict[str, str] = jsonl.table(__file__, "skills.json")
         return words
 
     @functools.cached_property

@@ -13,7 +13,6 @@ asked for, a guess that was said back ("Do you mean: … ?"), or the request its
 from __future__ import annotations
 
 import functools
-import os
 import time
 
 from oasis.core import jsonl
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
     from oasis.parts.offline.shapes import Device, Event, EvidenceData, Facts, IntentsData, Json, Language, Message
 
-_FOLDER = os.path.join(os.path.dirname(__file__), "intents")
 _WIDE = ("ja", "zh")  # languages written without blanks
 MODEL = "intents"
 CHANGE = "configure"
@@ -45,8 +43,7 @@ CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 def load(name: str) -> Any:
     """Return one file of the folder intents; its types are in shapes.pyi."""
-    with open(os.path.join(_FOLDER, name + ".json"), "rb") as handle:
-        return jsonl.shipped(handle.read())
+    return jsonl.table(__file__, "intents/" + name + ".json")
 
 
 class Provider:

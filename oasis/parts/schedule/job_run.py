@@ -20,7 +20,6 @@ run is part of its plans' hashes: an approval given there fits nothing else.
 
 from __future__ import annotations
 
-import os
 import threading
 
 from oasis.config.settings import OFFLINE
@@ -69,7 +68,6 @@ RETRY_S, TRIES = 60, 10
 TURNS = 60
 # Where a model words the results: the smallest alias that the owner made.
 _SMALL = ("nano", "milli", "kilo")
-_FILE = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
 TITLE_CHARS, SUMMARY_CHARS = 60, 160
 # As many as an answer of a model may have (turn.py).
 CALLS = 8
@@ -512,8 +510,7 @@ class Runner:
         return name
 
     def _job_run(self, job: Job, event: Event | None, rehearses: bool) -> JobRun:
-        with open(_FILE, "rb") as handle:
-            words: dict[str, str] = jsonl.shipped(handle.read())
+        words: dict[str, str] = jsonl.table(__file__, "prompts.json")
         system, taint = [words["system"] % job["when"]], []
         if event is not None:
             system.append(words["event"] % jsonl.dumps(event["text"]))

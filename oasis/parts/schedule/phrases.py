@@ -12,7 +12,6 @@ Fact: {"kind", "text": the words, and what the expression gave: "h", "m", "half"
 from __future__ import annotations
 
 import functools
-import os
 import re
 import time
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     Values = Mapping[str, str | int]
 
-_DATA = os.path.dirname(os.path.abspath(__file__)) + "/times.json"
 LANGUAGES = ("en", "de", "es", "ja", "zh")
 HINT = "say it like 'every weekday at 7:00', 'tomorrow at 8 pm', 'on the first of every month at 6:30'"
 _MACRO = re.compile(r"\{([a-z]+)\}")
@@ -106,8 +104,7 @@ def read(text: str, now_s: int, zone: Zone) -> tuple[str, list[str]]:
 @functools.cache
 def _languages() -> list[Language]:
     """Return the languages, read with the first use: few routers are asked often."""
-    with open(_DATA, "rb") as handle:
-        data = jsonl.shipped(handle.read())
+    data = jsonl.table(__file__, "times.json")
     return [Language(data[name]) for name in LANGUAGES]
 
 

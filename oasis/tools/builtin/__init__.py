@@ -8,8 +8,6 @@ spec has "previews", a function of that name with `_preview` gets the same argum
 
 from __future__ import annotations
 
-import os
-
 from oasis.core import jsonl
 from oasis.tools.registry import BUILT_IN
 
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router, Watch
     from oasis.tools.shapes import Any, Arguments, GivenSpec, Result
-
-_FILE = os.path.dirname(os.path.abspath(__file__)) + "/builtin.json"
 
 
 class BuiltIn:
@@ -34,8 +30,7 @@ class BuiltIn:
     def specs(self) -> list[GivenSpec]:
         """Return the specs of registry.py."""
         if not self._specs:
-            with open(_FILE, "rb") as handle:
-                self._specs = jsonl.shipped(handle.read())["tools"]
+            self._specs = jsonl.table(__file__, "builtin.json")["tools"]
         return self._specs
 
     def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
