@@ -151,7 +151,7 @@ class Conversations:
             if wanted not in map_:
                 raise UsageError("chat %s has no message %r" % (place, wanted), "its messages: oasis show " + place)
             stands = map_.bookmarks.get(name)
-            if stands and not move and not map_.descends(wanted, stands):
+            if stands and not move and not bookmarks.descends([wanted], stands, map_.parents):
                 raise UsageError("the bookmark %r stands on another branch" % name, "move it there with: --move")
             opened.note(bookmarks.record(name, wanted))
             opened.flush()

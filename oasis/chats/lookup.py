@@ -73,18 +73,6 @@ class Map:
             name = _list(self._children[name])[-1]
         return name
 
-    def descends(self, name: str, ancestor: str) -> bool:
-        """Return whether a message is another one or continues it, directly or through others."""
-        waiting, seen = [name], set()
-        while waiting:
-            one = waiting.pop()
-            if one == ancestor:
-                return True
-            if one not in seen:
-                seen.add(one)
-                waiting += self.parents(one)
-        return False
-
 
 def _list(ids: str | list[str]) -> list[str]:
     return [ids] if isinstance(ids, str) else ids

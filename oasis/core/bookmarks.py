@@ -17,7 +17,7 @@ from oasis.core.schema import bookmark_fault, is_message
 from oasis.errors import UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import ChatRecord, Entry, Iterator, Message
+    from oasis.core.shapes import Callable, ChatRecord, Entry, Iterator, Message
 
     Table = dict[str, str]
     Links = tuple[list[str], list[str | list[str]]]  # ids, and what each continues: one alone, or several
@@ -92,18 +92,17 @@ def table(lines: "Iterator[Entry] | list[Entry]") -> "Table":
     return found
 
 
-def is_descendant(messages: "dict[str, Message]", name: str, ancestor: str) -> bool:
-    """Return whether a message is `ancestor` or continues it, directly or through others."""
+def descends(names: "list[str]", ancestor: str, parents: "Callable[[str], list[str]]") -> bool:
+    """Return whether one of some messages is `ancestor` or continues it; `parents(id)` is what a message continues."""
     seen: set[str] = set()
-    waiting = [name]
+    waiting = list(names)
     while waiting:
         one = waiting.pop()
         if one == ancestor:
             return True
         if one not in seen:
             seen.add(one)
-            found = messages.get(one)
-            waiting += found.get("continues", []) if found else []
+            waiting += parents(one)
     return False
 
 
@@ -119,7 +118,7 @@ def head_of_turn(
     if explicit:
         check_name(explicit)
         stands = table.get(explicit)
-        reached = stands and any([is_descendant(messages, parent, stands) for parent in continues])
+        reached = stands and descends(continues, stands, lambda one: messages.get(one, {}).get("continues", []))
         return explicit, stands is not None and not reached
     last = messages.get(continues[-1]) if continues else None
     head = last.get("head", "") if last else ""

@@ -71,7 +71,7 @@ class Chat:
                 self.reports += _of_tail(end, rest, self._size)
                 self._walk(handle, end, heads or [], True)
         if heads:
-            self._check_loaded(heads)
+            self._need(heads)
             self.heads = list(heads)
         return self
 
@@ -85,9 +85,9 @@ class Chat:
         if handle is not None:
             with handle:
                 self._walk(handle, entries.end(handle)[0], missing, False)
-        self._check_loaded(heads)
+        self._need(heads)
 
-    def _check_loaded(self, heads: "list[str]") -> None:
+    def _need(self, heads: "list[str]") -> None:
         for name in heads:
             if name not in self.messages:
                 raise self._without(name)
@@ -101,40 +101,35 @@ class Chat:
         Who does not write parents first costs another pass for each time that one stands behind its child.
         """
         wanted = set(heads)
-        room = [THREAD_MESSAGES, THREAD_BYTES]
-        for number in range(PASSES):
+        left, room = THREAD_MESSAGES, THREAD_BYTES
+        is_new = is_opening  # whether no message of the owner's was met yet
+        for _ in range(PASSES):
             before = len(self.messages)
-            if self._pass(handle, end, wanted, room, is_opening and not heads, is_opening and not number):
-                return
-            if not wanted or len(self.messages) == before:
-                return
-
-    def _pass(
-        self, handle: "Handle", end: int, wanted: "set[str]", room: "list[int]", is_opening: bool, is_new: bool
-    ) -> bool:
-        """Go once from the end to the beginning; return whether the thread is as long as it may be."""
-        for at, line in jsonl.backwards(handle, end):
-            if not is_new and not wanted:
-                return False
-            if not is_new and entries.is_other(line, wanted):
-                continue
-            message = entries.message(at, line, self.reports if is_new else [])
-            if message is None:
-                continue
-            if is_opening and not self.heads:
-                self.heads = [message["id"]]
-                wanted.add(message["id"])
-            is_new = is_new and message["role"] != "user"
-            if message["id"] in wanted:
+            for at, line in jsonl.backwards(handle, end):
+                if not is_new and not wanted:
+                    return
+                if not is_new and entries.is_other(line, wanted):
+                    continue
+                message = entries.message(at, line, self.reports if is_new else [])
+                if message is None:
+                    continue
+                if is_opening and not heads and not self.heads:
+                    self.heads = [message["id"]]
+                    wanted.add(message["id"])
+                is_new = is_new and message["role"] != "user"
+                if message["id"] not in wanted:
+                    continue
                 self.messages[message["id"]] = message
                 wanted.discard(message["id"])
                 wanted.update([name for name in message.get("continues", []) if name not in self.messages])
-                room[0] -= 1
-                room[1] -= len(line or b"")
-                if min(room) <= 0 and (message["role"] == "user" or room[0] <= -THREAD_MESSAGES):
+                left -= 1
+                room -= len(line or b"")
+                if min(left, room) <= 0 and (message["role"] == "user" or left <= -THREAD_MESSAGES):
                     self._leave_out(handle, at, wanted)
-                    return True
-        return False
+                    return
+            is_new = False
+            if not wanted or len(self.messages) == before:
+                return
 
     def _leave_out(self, handle: "Handle", end: int, wanted: "set[str]") -> None:
         """Remember what the thread has before this place: where it goes on, and its options."""
@@ -163,31 +158,27 @@ class Chat:
         room = PAGE_BYTES
         is_there = not before
         most = min(limit, PAGE_MESSAGES) if limit > 0 else PAGE_MESSAGES
-        for at, line in self._backwards(reports if is_there else []):
-            if not is_there and entries.is_other(line, {before}):
-                continue
-            message = entries.message(at, line, reports if is_there else [])
-            if message is None:
-                continue
-            if not is_there:
-                is_there = message["id"] == before
-                continue
-            room -= len(line or b"")
-            if found and (room < 0 or len(found) == most):
-                return {"messages": found[::-1], "more": True, "reports": reports[::-1]}
-            found.append(message)
+        handle = self._files.reader(self._path)
+        if handle is not None:
+            with handle:
+                end, rest = entries.end(handle)
+                reports += _of_tail(end, rest, handle.seek(0, 2)) if is_there else []
+                for at, line in jsonl.backwards(handle, end):
+                    if not is_there and entries.is_other(line, {before}):
+                        continue
+                    message = entries.message(at, line, reports if is_there else [])
+                    if message is None:
+                        continue
+                    if not is_there:
+                        is_there = message["id"] == before
+                        continue
+                    room -= len(line or b"")
+                    if found and (room < 0 or len(found) == most):
+                        return {"messages": found[::-1], "more": True, "reports": reports[::-1]}
+                    found.append(message)
         if not is_there:
             raise self._without(before)
         return {"messages": found[::-1], "more": False, "reports": reports[::-1]}
-
-    def _backwards(self, reports: "list[str]") -> "Iterator[tuple[int, bytes | None]]":
-        handle = self._files.reader(self._path)
-        if handle is None:
-            return
-        with handle:
-            end, rest = entries.end(handle)
-            reports += _of_tail(end, rest, handle.seek(0, 2))
-            yield from jsonl.backwards(handle, end)
 
     def _forwards(self) -> "Iterator[tuple[int, bytes | None]]":
         handle = self._files.reader(self._path)

@@ -42,11 +42,29 @@ def resolve(
 ) -> "Thread":  # fmt: skip
     """Return what a model is sent of the thread that `heads` end, and what of it could not be."""
     walk = _Walk(messages, find, heads, older or [])
-    chosen = _newest(walk.parents, walk.order, heads)
-    kept = _from_an_owner([walk.message(name) for name in walk.order if name in chosen], walk, chosen)
+    # The newest CONTEXT_MESSAGES messages, each reached from the heads through others of them. Ids sort by time: of
+    # several branches and documents the newest come along, whatever their place in the order.
+    chosen: set[str] = set()
+    waiting = [head for head in heads if head in walk.parents]
+    while waiting and len(chosen) < CONTEXT_MESSAGES:
+        name = max(waiting)
+        waiting.remove(name)
+        if name not in chosen:
+            chosen.add(name)
+            waiting += [parent for parent in walk.parents[name] if parent in walk.parents and parent not in chosen]
+    # What follows a cut, up to the next owner's message, has lost its calls and goes as well. Where that leaves
+    # nothing, the newest exchange is longer than the context and stays as it is.
+    ordered = [walk.get(name) for name in walk.order if name in chosen]
+    lost: set[str] = set()
+    for message in ordered:
+        known = [name for name in message.get("continues", []) if name in walk.parents or name in walk.older]
+        is_cut = known and not [parent for parent in known if parent in chosen and parent not in lost]
+        if is_cut and message["role"] not in ("user", "system"):
+            lost.add(message["id"])
+    kept = [message for message in ordered if message["id"] not in lost] or ordered
     return {
         "messages": kept,
-        "options": walk.options(older_options or {}),
+        "options": merged([older_options or {}] + [walk.deltas[name] for name in walk.order if name in walk.deltas]),
         "missing": walk.missing,
         "left_out": len(walk.order) - len(kept),
         "has_older": walk.has_older,
@@ -74,15 +92,15 @@ def lineage(
             if kind and parent not in marked:
                 marked.add(parent)
                 shown.append({"type": kind, "id": parent})
-        shown.append(walk.message(name))
+        shown.append(walk.get(name))
     return shown
 
 
 class _Walk:
     """Every message from the heads upwards, by id; the messages themselves are not kept.
 
-    `order` lists ids, parents before children; `parents` maps each to what it continues; `missing` are ids that are
-    gone, in the order met.
+    `order` lists ids, parents before children; `parents` maps each to what it continues, `deltas` to the options that
+    it changes; `missing` are ids that are gone, in the order met.
     """
 
     def __init__(self, messages: "Messages", find: "Find | None", heads: "list[str]", older: "list[str]") -> None:
@@ -90,7 +108,7 @@ class _Walk:
         self._find = find
         self.older = set(older)
         self.has_older = False
-        self._deltas: dict[str, Options] = {}
+        self.deltas: dict[str, Options] = {}
         self.order: list[str] = []
         self.parents: dict[str, list[str]] = {}
         self.missing: list[str] = []
@@ -101,66 +119,22 @@ class _Walk:
             if is_done:
                 self.order.append(name)
             elif name not in self.parents and name not in self.gone and len(self.parents) < WALK_MESSAGES:
-                stack += self._visit(name)
+                message = self.get(name)
+                if message:
+                    self.parents[name] = message.get("continues", [])
+                    if "options" in message and IMPORTED not in message.get("taint", ()):
+                        self.deltas[name] = message["options"]
+                    stack.append((name, True))
+                    stack += [(parent, False) for parent in reversed(self.parents[name])]
+                elif name in self.older:
+                    self.has_older = True
+                else:
+                    self.gone.add(name)
+                    self.missing.append(name)
 
-    def _visit(self, name: str) -> "list[tuple[str, bool]]":
-        """Take a message in; return what is to be done next, the last first."""
-        message = self._get(name)
-        if message is None:
-            if name in self.older:
-                self.has_older = True
-            else:
-                self.gone.add(name)
-                self.missing.append(name)
-            return []
-        self.parents[name] = message.get("continues", [])
-        if "options" in message and IMPORTED not in message.get("taint", ()):
-            self._deltas[name] = message["options"]
-        return [(name, True)] + [(parent, False) for parent in reversed(self.parents[name])]
-
-    def _get(self, name: str) -> "Message | None":
-        found = self._messages.get(name)
-        return self._find(name) if found is None and self._find else found
-
-    def message(self, name: str) -> "Message":
-        found = self._get(name)
-        assert found is not None
-        return found
-
-    def options(self, older: "Options") -> "Options":
-        return merged([older] + [self._deltas[name] for name in self.order if name in self._deltas])
-
-
-def _newest(parents: "dict[str, list[str]]", order: "list[str]", heads: "list[str]") -> "set[str]":
-    """Return the ids of the newest CONTEXT_MESSAGES messages, each reached from the heads through others of them.
-
-    Ids sort by time: of several branches and documents the newest come along, whatever their place in the order.
-    """
-    if len(order) <= CONTEXT_MESSAGES:
-        return set(order)
-    chosen: set[str] = set()
-    waiting = [head for head in heads if head in parents]
-    while waiting and len(chosen) < CONTEXT_MESSAGES:
-        name = max(waiting)
-        waiting.remove(name)
-        if name not in chosen:
-            chosen.add(name)
-            waiting += [parent for parent in parents[name] if parent in parents and parent not in chosen]
-    return chosen
-
-
-def _from_an_owner(ordered: "list[Message]", walk: "_Walk", chosen: "set[str]") -> "list[Message]":
-    """Return messages without what follows a cut, up to the next owner's message: results there have lost their calls.
-
-    Where that leaves nothing, the newest exchange is longer than the context and stays as it is.
-    """
-    lost: set[str] = set()
-    for message in ordered:
-        known = [name for name in message.get("continues", []) if name in walk.parents or name in walk.older]
-        is_cut = known and not [parent for parent in known if parent in chosen and parent not in lost]
-        if is_cut and message["role"] not in ("user", "system"):
-            lost.add(message["id"])
-    return [message for message in ordered if message["id"] not in lost] or ordered
+    def get(self, name: str) -> "Message":
+        """Return a message, {} for one that is gone."""
+        return self._messages.get(name) or (self._find(name) if self._find else None) or {}
 
 
 def merged(deltas: "list[Options]") -> "Options":
@@ -177,21 +151,16 @@ def merged(deltas: "list[Options]") -> "Options":
 def _merged(old: "Any", new: "Any") -> "Any":
     """Return a value that shares no list and no object with the two it was made of, so that neither ever changes."""
     if isinstance(new, dict):
-        base = old if isinstance(old, dict) else {}
-        found = dict([(key, base[key]) for key in base if key not in new])
+        found = old.copy() if isinstance(old, dict) else {}
         for key in new:
-            found[key] = _merged(base.get(key), new[key])
+            found[key] = _merged(found.get(key), new[key])
         return found
     if not isinstance(new, list):
         return new
-    if not (_are_objects(old) and _are_objects(new)):
-        return [_merged(None, item) for item in new]
-    longest = max(len(old), len(new))
-    return [_merged(old[at] if at < len(old) else None, new[at]) if at < len(new) else old[at] for at in range(longest)]
-
-
-def _are_objects(value: object) -> bool:
-    return isinstance(value, list) and value != [] and all([isinstance(item, dict) for item in value])
+    are_objects = new and isinstance(old, list) and all([isinstance(item, dict) for item in old + new])
+    kept = old if are_objects else []
+    made = [_merged(kept[at] if at < len(kept) else None, item) for at, item in enumerate(new)]
+    return made + kept[len(new) :]
 
 
 def taint(ordered: "list[Message]") -> "list[str]":

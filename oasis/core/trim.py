@@ -111,16 +111,25 @@ def fit(messages: "list[Message]", budget_tokens: int, summary: str = "", most: 
     `summary` tells, in a model's words, what a call without it named as left out; `most` caps the count of messages.
     """
     given = [_for_model(message) for message in messages]
-    space = _Space(given, budget_tokens, most, summary)
+    sizes = [message_tokens(message) for message in given]
+    dropped: set[int] = set()  # places in `given`
+    total = sum(sizes)
+    reserve = message_tokens(_summary_message(summary, [], budget_tokens)) if summary else 0
     for group in _groups(given):
-        if space.fits():
+        if total + (reserve if dropped else 0) <= budget_tokens and len(given) - len(dropped) <= most:
             break
-        space.drop(group)
-    space.drop_results_without_call()
-    kept = space.kept()
-    cut = _cut_results(kept, space.excess())
+        dropped.update(group)
+        total -= sum([sizes[place] for place in group])
+    parts = _without_lost_results(given, dropped)
+    kept = [parts.get(place, message) for place, message in enumerate(given) if place not in dropped]
+    if dropped and summary:
+        first = 0  # behind the first system messages
+        while first < len(kept) and kept[first]["role"] == "system":
+            first += 1
+        kept.insert(first, _summary_message(summary, [given[place] for place in sorted(dropped)], budget_tokens))
+    cut = _cut_results(kept, sum([message_tokens(message) for message in kept]) - budget_tokens)
     total = sum([message_tokens(message) for message in kept])
-    left_out = [message for at, message in enumerate(messages) if at in space.dropped]
+    left_out = [message for at, message in enumerate(messages) if at in dropped]
     return {
         "messages": kept,
         "tokens": total,
@@ -148,74 +157,35 @@ def _with(message: "Message", content: "list[Block]") -> "Message":
     return made
 
 
-class _Space:
-    """The messages that are still in, and how much they take. `dropped` holds places in the list given."""
+def _without_lost_results(given: "list[Message]", dropped: "set[int]") -> "dict[int, Message]":
+    """Return, by their places, messages that answer calls of dropped ones, with the other results alone.
 
-    def __init__(self, given: "list[Message]", budget_tokens: int, most: int, summary: str) -> None:
-        self._given = given
-        self._budget = budget_tokens
-        self._most = most
-        self._summary = summary
-        self._sizes = [message_tokens(message) for message in given]
-        self._total = sum(self._sizes)
-        self._parts: dict[int, Message] = {}  # messages of which only some results are left
-        self.dropped: set[int] = set()
-        self._summary_tokens = message_tokens(self._summary_message()) if summary else 0
+    Of branches that join, some stand far from their call. A message without other results is dropped as well.
+    """
+    parts: dict[int, Message] = {}
+    lost: set[str] = set()  # ids of calls; some services number those of each answer afresh
+    for place, message in enumerate(given if dropped else []):
+        found = blocks(message)
+        called = set([block["id"] for block in found if block["type"] == "tool_use"])
+        lost = lost | called if place in dropped else lost - called
+        left = [block for block in found if block["type"] != "tool_result" or block["tool_use_id"] not in lost]
+        if found and not left:
+            dropped.add(place)
+        elif len(left) < len(found):
+            parts[place] = _with(message, left)
+    return parts
 
-    def fits(self) -> bool:
-        return self.excess() <= 0 and len(self._given) - len(self.dropped) <= self._most
 
-    def excess(self) -> int:
-        """Return the tokens that are too many."""
-        return self._total + (self._summary_tokens if self.dropped else 0) - self._budget
-
-    def drop(self, places: "list[int]") -> None:
-        for place in places:
-            self.dropped.add(place)
-            self._total -= self._sizes[place]
-
-    def drop_results_without_call(self) -> None:
-        """Drop the results of calls that were dropped: of branches that join, some stand far from their call."""
-        lost: set[str] = set()  # ids of calls; some services number those of each answer afresh
-        for place, message in enumerate(self._given if self.dropped else []):
-            found = blocks(message)
-            called = set([block["id"] for block in found if block["type"] == "tool_use"])
-            lost = lost | called if place in self.dropped else lost - called
-            left = [block for block in found if block["type"] != "tool_result" or block["tool_use_id"] not in lost]
-            if place in self.dropped or len(left) == len(found):
-                continue
-            if not left:
-                self.drop([place])
-                continue
-            part = _with(message, left)
-            self._parts[place] = part
-            self._total -= self._sizes[place] - message_tokens(part)
-
-    def kept(self) -> "list[Message]":
-        """Return what is left, the summary behind the first system messages."""
-        places = [place for place in range(len(self._given)) if place not in self.dropped]
-        found = [self._parts.get(place, self._given[place]) for place in places]
-        if self.dropped and self._summary:
-            first = 0
-            while first < len(found) and found[first]["role"] == "system":
-                first += 1
-            found.insert(first, self._summary_message())
-        return found
-
-    def _summary_message(self) -> "Message":
-        limit = max(self._budget // _SUMMARY_PART * 100 // _LETTER, CUT_CHARS)
-        count = sum([self._given[place].get("stands_for", 1) for place in self.dropped])
-        message: Message = {
-            "role": "user",
-            "content": _SUMMARY % (count, _shortened(self._summary, limit)),
-            "stands_for": count,
-        }
-        taint: list[str] = []
-        for place in sorted(self.dropped):
-            taint += [label for label in taint_of(self._given[place]) if label not in taint]
-        if taint:
-            message["taint"] = taint
-        return message
+def _summary_message(summary: str, left_out: "list[Message]", budget_tokens: int) -> "Message":
+    limit = max(budget_tokens // _SUMMARY_PART * 100 // _LETTER, CUT_CHARS)
+    count = sum([message.get("stands_for", 1) for message in left_out])
+    message: Message = {"role": "user", "content": _SUMMARY % (count, _shortened(summary, limit)), "stands_for": count}
+    taint: list[str] = []
+    for one in left_out:
+        taint += [label for label in taint_of(one) if label not in taint]
+    if taint:
+        message["taint"] = taint
+    return message
 
 
 def _groups(given: "list[Message]") -> "list[list[int]]":
@@ -231,19 +201,14 @@ def _groups(given: "list[Message]") -> "list[list[int]]":
         exchanges[-1].append(place)
     needed = given[newest].get("continues", []) if owners else []
     files = [group for group in exchanges if len(group) == 1 and given[group[0]].get("id") in needed]
-    return [group for group in exchanges if group not in files] + files + _rounds(given, newest + 1)[:-1]
-
-
-def _rounds(given: "list[Message]", first: int) -> "list[list[int]]":
-    """Return the places of each answer of the newest exchange, with the results of its calls."""
-    rounds: list[list[int]] = []
-    for place in range(first, len(given)):
+    rounds: list[list[int]] = []  # each answer of the newest exchange, with the results of its calls
+    for place in range(newest + 1, len(given)):
         role = given[place]["role"]
         if role == "assistant" or (role == "tool" and not rounds):
             rounds.append([])
         if role != "system":
             rounds[-1].append(place)
-    return rounds
+    return [group for group in exchanges if group not in files] + files + rounds[:-1]
 
 
 def _cut_results(kept: "list[Message]", excess: int) -> int:
@@ -251,13 +216,17 @@ def _cut_results(kept: "list[Message]", excess: int) -> int:
 
     Puts new messages into `kept`; those given stay as they are.
     """
-    cut: set[tuple[int, int, int]] = set()
-    while excess > 0:
-        size, place = _longest(kept, cut)
-        if not size:
+    texts: list[tuple[int, int, int, int]] = []  # tokens below zero, so that the longest come first, and the place
+    for at, message in enumerate(kept if excess > 0 else []):
+        for number, block in enumerate(blocks(message)):
+            for index, item in enumerate(block["content"] if block["type"] == "tool_result" else []):
+                if item["type"] == "text" and len(item["text"]) > CUT_CHARS:
+                    texts.append((-tokens(item["text"]), at, number, index))
+    cut = 0
+    for below, at, number, index in sorted(texts):
+        if excess <= 0:
             break
-        cut.add(place)
-        at, number, index = place
+        size = -below
         content = list(blocks(kept[at]))
         block = content[number] = content[number].copy()
         items = block["content"] = list(block["content"])
@@ -271,23 +240,8 @@ def _cut_results(kept: "list[Message]", excess: int) -> int:
         item["text"] = shorter
         kept[at] = _with(kept[at], content)
         excess -= size - tokens(shorter)
-    return len(cut)
-
-
-def _longest(kept: "list[Message]", cut: "set[tuple[int, int, int]]") -> "tuple[int, tuple[int, int, int]]":
-    """Return the tokens and the place of the longest text of a result that can be cut, 0 when there is none."""
-    best, where = 0, (0, 0, 0)
-    for at, message in enumerate(kept):
-        for number, block in enumerate(blocks(message)):
-            items = block["content"] if block["type"] == "tool_result" else []
-            for index, item in enumerate(items):
-                place = (at, number, index)
-                if item["type"] != "text" or len(item["text"]) <= CUT_CHARS or place in cut:
-                    continue
-                size = tokens(item["text"])
-                if size > best:
-                    best, where = size, place
-    return best, where
+        cut += 1
+    return cut
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -21,6 +21,10 @@ def chat(*messages):
     return {value["id"]: value for value in messages}
 
 
+def descends(messages, names, ancestor):
+    return bookmarks.descends(names, ancestor, lambda one: messages.get(one, {}).get("continues", []))
+
+
 def refusal(function, *arguments):
     try:
         function(*arguments)
@@ -141,15 +145,15 @@ def test_a_removed_bookmark_is_not_handed_on():
 
 def test_a_cycle_does_not_hold_up_who_looks_for_an_ancestor():
     messages = chat(message(1, 2), message(2, 1))
-    assert not bookmarks.is_descendant(messages, name(2), name(9))
-    assert bookmarks.is_descendant(messages, name(2), name(1))
+    assert not descends(messages, [name(2)], name(9))
+    assert descends(messages, [name(2)], name(1))
 
 
 def follow(table, messages, line):
     """Move the bookmark that a message carries, as the documentation of bookmarks has it."""
     head = line.get("head", "")
     below = [line["id"] == table.get(head)]
-    below += [bookmarks.is_descendant(messages, name, table.get(head)) for name in line.get("continues", [])]
+    below += [descends(messages, line.get("continues", []), table.get(head))]
     if head and (head not in table or (table[head] and any(below))):
         table[head] = line["id"]
 
