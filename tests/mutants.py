@@ -272,8 +272,8 @@ MUTANTS = (
     (
         "telegram-message-behind-a-plan-without-a-word",
         TELEGRAM + "talk.py",
-        "self._say(update, self._later(chat, is_full))",
-        "self._later(chat, is_full)",
+        "            self._say(update, now)\n",
+        "",
         OF_OWED,
     ),
     (

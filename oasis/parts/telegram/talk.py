@@ -24,7 +24,7 @@ from oasis.parts.telegram import people
 from oasis.parts.telegram.card import Approval, of_change, of_decision, of_plan, plain
 from oasis.parts.telegram.line import TRIES, RefusedError, is_passing
 from oasis.parts.telegram.people import AN_HOUR, WORDS, Guest
-from oasis.parts.telegram.text import Answer, RunText, edit, put
+from oasis.parts.telegram.text import Answer, RunText, put
 from oasis.tools.principal import MESSENGER
 
 TYPE_CHECKING = False
@@ -36,18 +36,7 @@ if TYPE_CHECKING:
     from oasis.parts.telegram.card import Buttons
     from oasis.parts.telegram.line import Line
     from oasis.parts.telegram.messenger import Telegram
-    from oasis.parts.telegram.shapes import (
-        Asked,
-        Callable,
-        Card,
-        CardEvent,
-        Json,
-        Open,
-        Person,
-        Role,
-        TypeGuard,
-        Update,
-    )
+    from oasis.parts.telegram.shapes import Callable, Card, Json, Open, Person, Role, TypeGuard, Update
     from oasis.system.files import Files
 
     Queued = tuple[Person, Update, Callable[[], str], int]
@@ -108,7 +97,7 @@ class Talks:
         """Invalidate everything in a chat and end its run, because another person is there now."""
         self.buttons.forget(chat)
         self.approval.forget(chat)
-        self.owed.forget(chat)
+        self.owed.drop(lambda one: one["chat"] == chat)
         with self._lock:
             run = self._busy.get(chat, "")
             self._queues.get(chat, []).clear()
@@ -135,7 +124,11 @@ class Talks:
         self.tell_owed()
         is_code = is_owner and not is_forwarded and people.is_code(text)
         if is_code and (self.approval.awaits(update["chat"]) or self._part.codes.has_secret()):
-            self._code(update, text)
+            # Six digits: off the chat first, then judged; they are in no log and no chat of ours.
+            self.line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
+            words = self.approval.code(update["chat"], people.plain(text))
+            if words:
+                self._say(update, words, is_reply=False)
         elif self.kit.clock.unix_s() - update["when_unix_s"] > STALE_S and self.kit.is_clock_trusted(0):
             self._say(update, "This came while I was away, so I did nothing. Send it again if it is still meant.")
         elif text.startswith("/") and not is_forwarded:
@@ -146,13 +139,6 @@ class Talks:
             self._begin(person, update, text)
         else:
             self._say(update, "I understand text, documents and photos.")
-
-    def _code(self, update: Update, text: str) -> None:
-        """Take six digits: off the chat first, then judged; they are in no log and no chat of ours."""
-        self.line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
-        words = self.approval.code(update["chat"], people.plain(text))
-        if words:
-            self._say(update, words, is_reply=False)
 
     def _command(self, person: Person, update: Update, command: str) -> None:
         is_owner = person["role"] == "owner"
@@ -211,7 +197,7 @@ class Talks:
             # The card becomes its outcome; where another run proposed the plan, nobody else does that.
             decision, _ = self.kit.approvals.outcome(card["id"])
             if decision not in ("", "waiting"):
-                edit(self.line, update["chat"], update["message"], of_decision(card, decision))
+                put(self.line, update["chat"], of_decision(card, decision), edits=update["message"])
         elif words:
             self._say(update, words, is_reply=False)
         return words or "Approved."
@@ -250,18 +236,16 @@ class Talks:
         if not is_busy:
             threading.Thread(target=self._work_off, args=(chat,), name="telegram chat", daemon=True).start()
         elif is_full or message or self.owed.plan(chat):  # a press shows words of its own
-            self._say(update, self._later(chat, is_full))
-
-    def _later(self, chat: int, is_full: bool) -> str:
-        """Return what is said at once to a message that comes while something else is being answered."""
-        plan, now = self.owed.plan(chat), "I am still answering."
-        if plan is not None:
-            now = "Plan %s still waits: %s." % (plan["short"], plain(plan["summary"]))
-        if is_full:
-            return now + " I do not keep this message, for others wait already. /stop ends that."
-        if plan is None:
-            return "I answer this after what I am answering now. /stop ends that, and drops this."
-        return now + " I answer this when it is decided, above or on the router's page. /stop ends it and drops this."
+            plan, now = self.owed.plan(chat), "I am still answering."
+            if plan is not None:
+                now = "Plan %s still waits: %s." % (plan["short"], plain(plan["summary"]))
+            if is_full:
+                now += " I do not keep this message, for others wait already. /stop ends that."
+            elif plan is None:
+                now = "I answer this after what I am answering now. /stop ends that, and drops this."
+            else:
+                now += " I answer this when it is decided, above or on the router's page. /stop ends it and drops this."
+            self._say(update, now)
 
     def _work_off(self, chat: int) -> None:
         while True:
@@ -335,73 +319,59 @@ class Talks:
     def _tell_owed(self) -> None:
         try:
             for entry in self.owed.untold():
-                is_there = any(one["chat"] == entry["chat"] for one in self._part.people.all())
-                if is_there and not self._tell_entry(entry):
-                    return  # with the next message, or the next start
+                plan, chat = entry.get("plan"), entry["chat"]
+                try:
+                    if not any(one["chat"] == chat for one in self._part.people.all()):
+                        pass  # nobody there is paired any more
+                    elif plan and self.kit.approvals.outcome(plan["id"])[0] == "waiting":
+                        self.show_waiting(plan["id"], [chat])  # the messenger was off meanwhile, and not the daemon
+                    else:
+                        words = _UNSENT if entry.get("is_unsent") else _LOST if entry["message"] else _LOST_PRESS
+                        words = _LOST_PLAN % (plan["short"], plain(plan["summary"])) if plan else words
+                        put(self.line, chat, words, reply_to=entry["message"])
+                except RefusedError as refused:
+                    if is_passing(refused) or self.line.is_closed():
+                        return  # with the next message, or the next start
                 self.owed.told(entry)
         finally:
             with self._lock:
                 self._is_telling = False
-
-    def _tell_entry(self, entry: Open) -> bool:
-        """Tell a chat what became of one message or plan; False where that has to be tried later."""
-        plan, chat = entry.get("plan"), entry["chat"]
-        try:
-            if plan and self.kit.approvals.outcome(plan["id"])[0] == "waiting":
-                self.show_waiting(plan["id"], [chat])  # the messenger was off meanwhile, and not the daemon
-            else:
-                words = _UNSENT if entry.get("is_unsent") else _LOST if entry["message"] else _LOST_PRESS
-                words = _LOST_PLAN % (plan["short"], plain(plan["summary"])) if plan else words
-                put(self.line, chat, words, reply_to=entry["message"])
-        except RefusedError as refused:
-            return not is_passing(refused) and not self.line.is_closed()
-        return True
 
     def _paired(self, person: Person) -> Person | None:
         """Return somebody as they are now, None where they are paired no more."""
         return next((one for one in self._part.people.all() if one["id"] == person["id"]), None)
 
     def _asked(self, person: Person, update: Update, text: str, service: str) -> str:
+        """Begin the run of a message, in the chat that it replies to or the one of its sender; return the run."""
         with self._lock:
             here = self._places.get((update["chat"], update.get("reply_to", 0)), "")
         now, file = self._paired(person), update.get("file")
         here = here or (now.get("talk", "") if now is not None else "")
         if here and not any(item["id"] == here for item in self.kit.chats.items()):
             here = ""  # deleted meanwhile
-        asked: Asked = {"message": text or "Here is the file %s." % update["file"]["name"], "chat": here}
+        asked: shapes.Asked = {"message": text or "Here is the file %s." % update["file"]["name"], "chat": here}
         if service:
             asked["service"] = service
         if file and person["role"] == "owner":
-            asked["attachments"] = [self._taken(file)]
+            if file["bytes"] > FILE_BYTES:
+                raise UsageError("the file has more than %d MiB" % (FILE_BYTES >> 20), "send the part that matters")
+            data, name = self.line.file(file["id"], FILE_BYTES), clean.name(file["name"], 120) or "file"
+            asked["attachments"] = [str(self.kit.conversations().uploads.put(name, data)[0])]
         if person["role"] != "owner":
             begun = self.kit.turn_starter().start(_as_turn(asked, WORDS), (), Guest())
-            chat, name = begun.chat, begun.id
-        elif update.get("is_forwarded"):
-            chat, name = self._forwarded(asked)
+            chat, run = begun.chat, begun.id
+        elif update.get("is_forwarded"):  # somebody else's words, whoever sent them
+            uploads, talks = asked.pop("attachments", []), self.kit.conversations()
+            files = talks.files(uploads) if uploads else []
+            begun = self.kit.turn_starter().start({**_as_turn(asked, FORWARDED), "files": files}, (), MESSENGER)
+            if uploads:
+                talks.uploads.drop(uploads)
+            chat, run = begun.chat, begun.id
         else:
-            run = self.kit.call("run.start", {**asked}, OWNER)
-            chat, name = str(run["chat"]), str(run["run"])
+            reply = self.kit.call("run.start", {**asked}, OWNER)
+            chat, run = str(reply["chat"]), str(reply["run"])
         self._part.people.talk(person["id"], chat)
-        return name
-
-    def _forwarded(self, asked: Asked) -> tuple[str, str]:
-        """Begin the run of words that the owner passes on: somebody else's, whoever sent them."""
-        uploads, talks = asked.pop("attachments", []), self.kit.conversations()
-        files = talks.files(uploads) if uploads else []
-        run = self.kit.turn_starter().start({**_as_turn(asked, FORWARDED), "files": files}, (), MESSENGER)
-        if uploads:
-            talks.uploads.drop(uploads)
-        return run.chat, run.id
-
-    def _taken(self, file: shapes.File) -> str:
-        """Fetch a file and put it among the uploads; return its id.
-
-        Raises: UsageError for one that is too large.
-        """
-        if file["bytes"] > FILE_BYTES:
-            raise UsageError("the file has more than %d MiB" % (FILE_BYTES >> 20), "send the part that matters")
-        data = self.line.file(file["id"], FILE_BYTES)
-        return str(self.kit.conversations().uploads.put(clean.name(file["name"], 120) or "file", data)[0])
+        return run
 
     def _say(self, update: Update, words: str, is_reply: bool = True) -> None:
         put(self.line, update["chat"], words, reply_to=_number_of(update) if is_reply else 0)
@@ -411,7 +381,7 @@ def _number_of(update: Update) -> int:
     return update["message"] if update["kind"] == "message" else 0
 
 
-def _as_turn(asked: Asked, whose: str) -> TurnAsked:
+def _as_turn(asked: shapes.Asked, whose: str) -> TurnAsked:
     return {
         "message": asked["message"], "chat": asked["chat"], "service": asked.get("service", ""), "taint": [whose],
     }  # fmt: skip
@@ -440,7 +410,7 @@ class Following:
         self._number = number
         self._now_s = talks.kit.clock.now_s
         self._typed_s = 0.0
-        self._unshown: list[CardEvent] = []  # events whose cards are still to be shown
+        self._unshown: list[shapes.CardEvent] = []  # events whose cards are still to be shown
         self._again_s = 0.0
         self._cards: dict[str, tuple[int, Card]] = {}  # plan -> its message, and the card
         self._changes: dict[str, int] = {}  # change -> its message
@@ -456,7 +426,15 @@ class Following:
             reply = self._talks.kit.call("run.poll", {"run": run, "since": since, "wait_ms": wait_ms}, self._role)
             for event in reply["events"]:
                 told.take(event)
-                self._take(event)
+                if event["type"] == "plan" and event["plan"]["needs_approval"]:
+                    card = event["plan"]
+                    summary = clean.line(card["summary"])[:_SUMMARY_CHARS]
+                    kept: shapes.PlanName = {"id": card["id"], "short": card["short"], "summary": summary}
+                    self._talks.owed.note(self._number, "plan", kept)
+                elif event["type"] == "approval":
+                    self._talks.owed.note(self._number, "plan", None)
+                if event["type"] in ("plan", "approval", "change"):
+                    self._unshown.append(event)
             since, is_over = reply["next"], reply["state"] not in ("running", "waiting")
             if not self._show_cards(is_over):
                 told.note(_UNSHOWN)
@@ -474,17 +452,6 @@ class Following:
             if reply["events"]:
                 self._line.wait(_JOIN_S)
         return answer
-
-    def _take(self, event: shapes.Event) -> None:
-        if event["type"] == "plan" and event["plan"]["needs_approval"]:
-            card = event["plan"]
-            summary = clean.line(card["summary"])[:_SUMMARY_CHARS]
-            kept: shapes.PlanName = {"id": card["id"], "short": card["short"], "summary": summary}
-            self._talks.owed.note(self._number, "plan", kept)
-        elif event["type"] == "approval":
-            self._talks.owed.note(self._number, "plan", None)
-        if event["type"] == "plan" or event["type"] == "approval" or event["type"] == "change":
-            self._unshown.append(event)
 
     def _show_cards(self, is_last: bool) -> bool:
         """Show the cards that are due; those not taken now come later. False when one cannot be shown at all."""
@@ -507,7 +474,7 @@ class Following:
             self._unshown.pop(0)
         return is_shown
 
-    def _card(self, event: CardEvent, tries: int) -> None:
+    def _card(self, event: shapes.CardEvent, tries: int) -> None:
         """Show what an event tells of a plan or a change in a message of its own."""
         line, chat, talks = self._line, self._chat, self._talks
         if event["type"] == "plan":
@@ -517,17 +484,15 @@ class Following:
         elif event["type"] == "approval":
             if event["plan"] in self._cards:
                 message, card = self._cards[event["plan"]]
-                edit(line, chat, message, of_decision(card, event["decision"]), tries=tries)
+                put(line, chat, of_decision(card, event["decision"]), edits=message, tries=tries)
         else:
             change = event["change"]
             talks.note_shown(change["id"])
             text = of_change(change, talks.approval.is_keeping())
             is_undoable = change["state"] in ("applied", "confirmed")
             buttons = [[talks.buttons.make("Undo", chat, "undo", change=change["id"])]] if is_undoable else []
-            if self._changes.get(change["id"]):
-                edit(line, chat, self._changes[change["id"]], text, buttons=buttons, tries=tries)
-            else:
-                self._changes[change["id"]] = put(line, chat, text, buttons=buttons, tries=tries)
+            known = self._changes.get(change["id"], 0)
+            self._changes[change["id"]] = put(line, chat, text, edits=known, buttons=buttons, tries=tries) or known
 
 
 def show_plan(line: Line, chat: int, card: Card, buttons: Buttons, approval: Approval, tries: int = TRIES) -> int:
@@ -602,13 +567,10 @@ class Owed:
 
     def told(self, entry: Open) -> None:
         """Forget an entry that its chat knows now."""
-        self._drop(lambda one: one is entry)
+        self.drop(lambda one: one is entry)
 
-    def forget(self, chat: int) -> None:
-        """Forget all of a chat."""
-        self._drop(lambda one: one["chat"] == chat)
-
-    def _drop(self, is_over: Callable[[Open], bool]) -> None:
+    def drop(self, is_over: Callable[[Open], bool]) -> None:
+        """Forget some entries."""
         with self._lock:
             self._lost = [one for one in self._lost if not is_over(one)]
             self._open = {number: one for number, one in self._open.items() if not is_over(one)}

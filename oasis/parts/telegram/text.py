@@ -26,9 +26,7 @@ from oasis.parts.telegram.line import TRIES, RefusedError, is_passing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.telegram.line import Line
-    from oasis.parts.telegram.shapes import Button, Callable, Event, Fault, Parameters, Result, ResultEvent, TypeVar
-
-    T = TypeVar("T")
+    from oasis.parts.telegram.shapes import Button, Event, Fault, Parameters
 
 
 # Below Telegram's 4096: a dot may take the place of a star, and nothing that is cut on the way grows.
@@ -118,47 +116,32 @@ def html(piece: str) -> str:
     """Return a piece of Markdown as Telegram's HTML."""
     lines, out, at = piece.split("\n"), [], 0
     while at < len(lines):
-        line = lines[at]
-        fence = _opens(line)
+        begin, fence = at, _opens(lines[at])
         if fence:
-            until = next((n for n in range(at + 1, len(lines)) if not _next(fence, lines[n])), len(lines))
-            out.append(_code("\n".join(lines[at + 1 : until]), fence))
-            at = until + 1
-            continue
-        for starts, make in _BLOCKS:
-            until = at
-            while until < len(lines) and starts(lines[until]):
-                until += 1
-            if until > at:
-                out.append(make(lines[at:until]))
-                at = until
-                break
+            at = next((n for n in range(begin + 1, len(lines)) if not _next(fence, lines[n])), len(lines)) + 1
+            text = escape("\n".join(lines[begin + 1 : at - 1]))
+            language = fence.lstrip("`~").split(" ")[0]
+            is_plain = language and all((char.isalnum() and char.isascii()) or char in "+#._-" for char in language)
+            code = '<code class="language-%s">%s</code>' % (language, text) if is_plain else text
+            out.append("<pre>%s</pre>" % code if text.strip() else text)
+        elif lines[at].lstrip().startswith(">"):
+            while at < len(lines) and lines[at].lstrip().startswith(">"):
+                at += 1
+            said = "\n".join([inline(line.lstrip()[1:].removeprefix(" ")) for line in lines[begin:at]])
+            out.append("<blockquote>%s</blockquote>" % said if said.strip() else said)
+        elif _is_row(lines[at]):
+            while at < len(lines) and _is_row(lines[at]):
+                at += 1
+            out.append("<pre>%s</pre>" % escape("\n".join(lines[begin:at])))
         else:
-            out.append(_line(line))
+            out.append(_line(lines[at]))
             at += 1
     return "\n".join(out)
 
 
-def _code(text: str, fence: str) -> str:
-    language = fence.lstrip("`~").split(" ")[0]
-    is_plain = language and all((char.isalnum() and char.isascii()) or char in "+#._-" for char in language)
-    if not text.strip():
-        return escape(text)
-    if is_plain:
-        return '<pre><code class="language-%s">%s</code></pre>' % (language, escape(text))
-    return "<pre>%s</pre>" % escape(text)
-
-
-def _quote(lines: list[str]) -> str:
-    said = [inline(line.lstrip()[1:].removeprefix(" ")) for line in lines]
-    return "<blockquote>%s</blockquote>" % "\n".join(said) if "".join(said).strip() else "\n".join(said)
-
-
-_BLOCKS: tuple[tuple[Callable[[str], bool], Callable[[list[str]], str]], ...] = (
-    (lambda line: line.lstrip().startswith(">"), _quote),
-    (lambda line: line.startswith("|") and line.rstrip().endswith("|") and len(line) > 2,
-     lambda lines: "<pre>%s</pre>" % escape("\n".join(lines))),
-)  # fmt: skip
+def _is_row(line: str) -> bool:
+    """Tell whether a line is one of a table."""
+    return line.startswith("|") and line.rstrip().endswith("|") and len(line) > 2
 
 
 def _line(line: str) -> str:
@@ -192,13 +175,25 @@ def _taken(text: str, at: int, inside: tuple[str, ...], closings: dict[str, int]
     if char == "\\" and text[at + 1 : at + 2] and text[at + 1] in _PUNCTUATION:
         return escape(text[at + 1]), 2
     if char == "`":
-        return _span(text, at)
+        run = _run(text, at)
+        end = text.find("`" * run, at + run)
+        while end >= 0 and _run(text, end) != run:
+            end = text.find("`" * run, end + _run(text, end))
+        if end < 0:
+            return text[at : at + run], run
+        inner = text[at + run : end]
+        return "<code>%s</code>" % escape(inner.strip() or inner), end + run - at
     if char in "![" and "a" not in inside:
         found = _link(text, at, inside)
         if found:
             return found
     if char == "h" and "a" not in inside and text.startswith(("http://", "https://"), at):
-        return _address(text, at)
+        # An address that stands for itself: Telegram makes a link of it, unless it is code.
+        end = at
+        while end < len(text) and text[end].isprintable() and text[end] not in " <>()[]`\"'":
+            end += 1
+        target = text[at:end].rstrip(".,:;!?*_~")
+        return escape(target) if host(target) else "<code>%s</code>" % escape(target), len(target)
     if char in "*_~":
         found = _emphasis(text, at, inside, closings)
         if found:
@@ -215,37 +210,12 @@ def _run(text: str, at: int) -> int:
     return end - at
 
 
-def _address(text: str, at: int) -> tuple[str, int]:
-    """Return an address that stands for itself: Telegram makes a link of it, unless it is code."""
-    end = at
-    while end < len(text) and text[end].isprintable() and text[end] not in " <>()[]`\"'":
-        end += 1
-    target = text[at:end].rstrip(".,:;!?*_~")
-    return escape(target) if host(target) else "<code>%s</code>" % escape(target), len(target)
-
-
 def host(address: str) -> str:
     """Return the host (and port) of an address as a person reads it, "" where that is not where a browser goes."""
     found = _HOST.match(address)
     name = found.group(1).rpartition(".")[2] if found else ""
     is_number = name[:1].isdigit() and not _DOTTED.match(found.group(1) if found else "")
     return "" if not found or is_number or len(address) > _ADDRESS_CHARS else found.group(1) + (found.group(2) or "")
-
-
-def _span(text: str, at: int) -> tuple[str, int]:
-    run = _run(text, at)
-    end = at + run
-    while True:
-        end = text.find("`" * run, end)
-        if end < 0:
-            return text[at : at + run], run
-        over = _run(text, end)
-        if over == run:
-            break
-        end += over
-    inner = text[at + run : end]
-    code = escape(inner.strip() or inner)
-    return "<code>%s</code>" % code, end + run - at
 
 
 def _link(text: str, at: int, inside: tuple[str, ...]) -> tuple[str, int] | None:
@@ -270,9 +240,7 @@ def _link(text: str, at: int, inside: tuple[str, ...]) -> tuple[str, int] | None
     return "%s (%s)" % (anchor % inline(label, (*inside, "a")), where), end + 1 - at
 
 
-def _emphasis(
-    text: str, at: int, inside: tuple[str, ...], closings: dict[str, int]
-) -> tuple[str, int] | None:  # fmt: skip
+def _emphasis(text: str, at: int, inside: tuple[str, ...], closings: dict[str, int]) -> tuple[str, int] | None:
     """Return emphasised text; `closings` keeps where each mark is closed next, until that is passed."""
     for mark, tag in _MARKS:
         size = len(mark)
@@ -347,56 +315,46 @@ class Answer:
 
     def _say(self, number: int, piece: str, tries: int) -> bool:
         """Put a piece in its message, or send it where it has none; return whether that was done."""
-        if number < len(self.messages):
-            is_said = edit(self._line, self._chat, self.messages[number], piece, tries=tries)
-        else:
-            reply_to = 0 if number else self._reply_to
-            sent = put(self._line, self._chat, piece, reply_to=reply_to, tries=tries)
-            is_said = sent > 0
-            self.messages += [sent] if sent else []
-        if is_said:
+        known, reply_to = self.messages[number : number + 1], 0 if number else self._reply_to
+        sent = put(
+            self._line,
+            self._chat,
+            piece,
+            edits=known[0] if known else 0,
+            reply_to=0 if known else reply_to,
+            tries=tries,
+        )
+        if sent:
+            self.messages[number : number + 1] = [sent]
             self._shown[number : number + 1] = [piece]
-        return is_said
+        return bool(sent)
 
 
 def put(
-    line: Line, chat: int, markdown: str, *, buttons: list[list[Button]] | None = None, reply_to: int = 0,
-    tries: int = TRIES,
+    line: Line, chat: int, markdown: str, *, edits: int = 0, buttons: list[list[Button]] | None = None,
+    reply_to: int = 0, tries: int = TRIES,
 ) -> int:  # fmt: skip
-    """Send a message; return its id, 0 when it was left out, see Line.send. Raises: RefusedError."""
+    """Send a message, or put the text in the one that it `edits`, without buttons unless there are some.
+
+    Returns its id, 0 when it was left out, see Line.send. Raises: RefusedError.
+    """
     more: Parameters = {"link_preview_options": {"is_disabled": True}}
+    if edits:
+        more["message_id"] = edits
     if reply_to:
         more["reply_parameters"] = {"message_id": reply_to, "allow_sending_without_reply": True}
     if buttons is not None:
         more["reply_markup"] = {"inline_keyboard": buttons}
-    result = _said(markdown, lambda marked: line.send("sendMessage", chat, {**more, **marked}, tries))
-    return result.get("message", 0) if result else 0
-
-
-def edit(
-    line: Line, chat: int, message: int, markdown: str, *, buttons: list[list[Button]] | None = None,
-    tries: int = TRIES,
-) -> bool:  # fmt: skip
-    """Put another text in a message, without buttons unless there are some; False when it was left out.
-
-    Raises: RefusedError.
-    """
-    more: Parameters = {"message_id": message, "link_preview_options": {"is_disabled": True}}
-    if buttons is not None:
-        more["reply_markup"] = {"inline_keyboard": buttons}
-    sent = _said(markdown, lambda marked: line.send("editMessageText", chat, {**more, **marked}, tries))
-    return sent is not None
-
-
-def _said(markdown: str, send: Callable[[Parameters], Result | None]) -> Result | None:
+    method = "editMessageText" if edits else "sendMessage"
     piece = clean.text(markdown)  # nothing that is there without being seen, or turns the reading direction
     piece = piece if piece.strip() else "…"
     try:
-        return send({"text": html(piece), "parse_mode": "HTML"})
+        result = line.send(method, chat, {**more, "text": html(piece), "parse_mode": "HTML"}, tries)
     except RefusedError as refused:
         if refused.code != "invalid_request":
             raise
-    return send({"text": piece})
+        result = line.send(method, chat, {**more, "text": piece}, tries)
+    return 0 if result is None else edits or result.get("message", 0)
 
 
 # What a tool shows to the owner alone may be a key of the router's, and Telegram reads everything.
@@ -428,7 +386,13 @@ class RunText:
             self._working = event["name"]
         elif event["type"] == "tool_result":
             self._working = ""
-            self._result(event)
+            if event["name"] == "undo" and not event.get("tool_use_id"):  # a model tells of its own calls
+                try:
+                    reply = jsonl.loads(event["text"])
+                except SchemaError:
+                    reply = None
+                if isinstance(reply, dict):
+                    self._notes.append(_UNDONE.get(str(reply.get("status")), ""))
         elif event["type"] == "note":
             self._notes.append(_PRIVATE if event.get("is_private") else event["text"][:2000])
         elif event["type"] == "error":
@@ -440,16 +404,6 @@ class RunText:
         """Add words of our own, once."""
         if words not in self._notes:
             self._notes.append(words)
-
-    def _result(self, event: ResultEvent) -> None:
-        if event["name"] != "undo" or event.get("tool_use_id"):
-            return  # a model tells of its own calls
-        try:
-            reply = jsonl.loads(event["text"])
-        except SchemaError:
-            return
-        if isinstance(reply, dict):
-            self._notes.append(_UNDONE.get(str(reply.get("status")), ""))
 
     def text(self, is_working: bool) -> str:
         """Return what there is to show now; `is_working`: with the tool that is at work, where nothing else is said."""
