@@ -531,7 +531,7 @@ MUTANTS = (
     (
         "plugins: the sum that is accepted is that of the file",
         "oasis/parts/lua/plugins.py",
-        "if not is_equal(digest, sha256(find(self._root, server)[1])):",
+        "if not is_equal(hash, sha256(find(self._root, server)[1])):",
         "if False:",
         ("tests/parts/lua/test_plugins.py",),
     ),

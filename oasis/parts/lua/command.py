@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oasis.cli.commands import DECLINED, OK
+from oasis.cli.terminal import read_line
 from oasis.core import clean
 from oasis.errors import UsageError
 
@@ -17,69 +18,35 @@ ACTIONS = ("list", "review", "accept")
 
 def plugins(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what ACTION says; list them without one."""
-    action, name = arguments["ACTION"] or "list", arguments["NAME"]
+    action, name, digest = arguments["ACTION"] or "list", arguments["NAME"], arguments["HASH"]
     if action not in ACTIONS:
         raise UsageError(f"unknown action {action!r}", "one of " + ", ".join(ACTIONS))
     if action == "list":
-        return _list(call, screen)
+        reply = call("plugin.list", {})
+        lines: list[str | tuple[str, str]] = []
+        for one in reply["plugins"]:
+            lines.append(f"{one['server']:<32} {one['state']:<9} {', '.join(one['tools'])}")
+            lines += [(clean.line(f"    {one['note']}"), "-")] if one.get("note") else []
+        lines += [(clean.line(note), "-") for note in reply["notes"]]
+        if not reply["plugins"]:
+            lines.append("no manifest in /etc/oasis/tool-manifest.d describes a tool server")
+        return screen.result(reply, lines)
     if not name:
         raise UsageError(f"`plugins {action}` needs the NAME of a tool server", "list them: oasis plugins")
-    if action == "accept":
-        return _accept(call, name, arguments["HASH"], screen)
-    _review(call, name, screen, screen.is_json)
-    return OK
-
-
-def _list(call: Call, screen: Screen) -> int:
-    reply = call("plugin.list", {})
-    if screen.is_json:
-        screen.json(reply)
+    if action == "accept" and not digest and not screen.can_ask:
+        hint = f"oasis plugins review {name}, then accept {name} SUM"
+        raise UsageError("without a terminal the sum of the file is needed", hint)
+    if not digest or action == "review":
+        reply = call("plugin.review", {"server": name})
+        lines = ["  " + line for line in reply["lines"]]
+        lines += [f"  … and {reply['more']} lines more"] if reply["more"] else []
+        lines += [f"{tool['name']}: {tool['description']}" for tool in reply["tools"]]
+        lines.append((clean.line(f"{reply['server']}, {reply['path']}: {reply['state']}"), "bold"))
+        screen.result(reply, [*lines, f"sha256 {reply['sha256']}", reply["words"]])
+        digest = str(reply["sha256"])
+    if action == "review":
         return OK
-    for one in reply["plugins"]:
-        screen.line(clean.line(f"{one['server']:<32} {one['state']:<9} {', '.join(one['tools'])}"))
-        if one.get("note"):
-            screen.line(clean.line(f"    {one['note']}"), "-")
-    for note in reply["notes"]:
-        screen.line(clean.line(note), "-")
-    if not reply["plugins"]:
-        screen.line("no manifest in /etc/oasis/tool-manifest.d describes a tool server")
-    return OK
-
-
-def _review(call: Call, name: str, screen: Screen, is_json: bool) -> str:
-    """Show the review of a server; return the sum of its file."""
-    reply = call("plugin.review", {"server": name})
-    digest = str(reply["sha256"])
-    if is_json:
-        screen.json(reply)
-        return digest
-    for line in reply["lines"]:
-        screen.line("  " + clean.line(line))
-    if reply["more"]:
-        screen.line(f"  … and {reply['more']} lines more")
-    for tool in reply["tools"]:
-        screen.line(clean.line(f"{tool['name']}: {tool['description']}"))
-    screen.line(clean.line(f"{reply['server']}, {reply['path']}: {reply['state']}"), "bold")
-    screen.line(f"sha256 {reply['sha256']}")
-    screen.line(reply["words"])
-    return digest
-
-
-def _accept(call: Call, name: str, digest: str, screen: Screen) -> int:
-    if not digest:
-        if not screen.can_ask:
-            raise UsageError(
-                "without a terminal the sum of the file is needed",
-                f"oasis plugins review {name}, then accept {name} SUM",
-            )
-        from oasis.cli.terminal import read_line
-
-        digest = _review(call, name, screen, is_json=False)
-        if (read_line(screen, "Accept it? Type yes: ") or "").strip() != "yes":
-            return DECLINED
+    if not arguments["HASH"] and (read_line(screen, "Accept it? Type yes: ") or "").strip() != "yes":
+        return DECLINED
     reply = call("plugin.accept", {"server": name, "hash": digest})
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        screen.line(f"{clean.line(name)} is accepted; switch its tools on: oasis tools enable NAME")
-    return OK
+    return screen.result(reply, f"{name} is accepted; switch its tools on: oasis tools enable NAME")

@@ -247,20 +247,21 @@ class Phone:
         return {"status": OK, "comment": "%s is %s" % (tool, "on" if is_on else "off")}
 
     def _tool_edge_tool_list(self, role: Role) -> Reply:
-        schemas = {spec["name"]: spec["input_schema"] for spec in self._daemon.turn_starter().registry.specs()}
-        tools = self._ask("tool.list", {}, role)["tools"]
-        found = {
-            tool["name"]: {
-                "name": tool["name"],
-                "server": tool["source"],
-                "enable": _flag(tool["enabled"]),
-                "type": "function",
-                "description": tool["description"],
-                "conflict": "0",
-                **_parameters(schemas.get(tool["name"], {})),
-            }
-            for tool in tools
+        schemas: dict[str, Any] = {
+            spec["name"]: spec["input_schema"] for spec in self._daemon.turn_starter().registry.specs()
         }
+        tools = self._ask("tool.list", {}, role)["tools"]
+        found = {}
+        for tool in tools:
+            name, schema = tool["name"], schemas.get(tool["name"]) or {}
+            # Upstream's registry has the properties as a list of name:type:description.
+            given = [(key, one.get("type", "string"), one.get("description", ""))
+                     for key, one in schema.get("properties", {}).items()]  # fmt: skip
+            found[name] = {
+                "name": name, "server": tool["source"], "enable": _flag(tool["enabled"]), "type": "function",
+                "description": tool["description"], "conflict": "0",
+                "property": [":".join(words) for words in given], "required": list(schema.get("required", [])),
+            }  # fmt: skip
         info = [{"name": name, "status": "loaded"} for name in sorted({tool["source"] for tool in tools})]
         return {"tools": found, "server_info": info, "local_tool": "1"}
 
@@ -305,13 +306,6 @@ def _flag(is_on: bool) -> str:
     return "1" if is_on else "0"
 
 
-def _parameters(schema: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return a schema as upstream's registry tells it: `property` is a list of name:type:description."""
-    known = schema.get("properties", {})
-    words = [":".join((name, one.get("type", "string"), one.get("description", ""))) for name, one in known.items()]
-    return {"property": words, "required": list(schema.get("required", []))}
-
-
 def _chat_file(messages: Mapping[str, str], count: int) -> bytes:
     """Return a chat file of the messages role1, content1, role2, …; incomplete ones are left out."""
     pairs = [(messages[f"role{number}"], messages[f"content{number}"]) for number in range(1, count + 1)]
@@ -330,18 +324,17 @@ def arguments_of(param: str) -> dict[str, Json]:
     parts = _ENTRY.split(param)
     if parts[0]:
         raise UsageError("param is neither JSON nor name:type:value", "like name:string:lan")
-    return {name: _value(kind, text.strip()) for name, kind, text in zip(*[iter(parts[1:])] * 3, strict=True)}
-
-
-def _value(kind: str, text: str) -> Json:
-    if kind == "string":
-        return text
-    if kind == "boolean":
-        return text.lower() in ("true", "1")
-    try:
-        return jsonl.loads(text)
-    except OasisError:
-        raise UsageError("%r is no %s" % (text[:40], kind))
+    values: dict[str, Json] = {}
+    for name, kind, text in zip(*[iter(parts[1:])] * 3, strict=True):
+        text = text.strip()
+        try:
+            if kind == "boolean":
+                values[name] = text.lower() in ("true", "1")
+            else:
+                values[name] = text if kind == "string" else jsonl.loads(text)
+        except OasisError:
+            raise UsageError("%r is no %s" % (text[:40], kind))
+    return values
 
 
 # With the start of a run and the way through the web server well below the 30 s of the app.
@@ -366,21 +359,9 @@ class _Sent:
         self.run = run
         self.chats = chats  # its chat, and the one that was wanted: "" where a new one was
         self.message = message  # its digest
-        self.reported(now_s, "", True)
-
-    def reported(self, now_s: float, session: str, is_open: bool) -> None:
-        """Note a reply; without a session nothing tells later that it arrived."""
-        self._since_s, self._session, self._is_reported = now_s, session, not is_open
-        self._is_received = self._is_reported and not session
-
-    def heard(self, session: str) -> None:
-        """Note a later call of a session: the reply to it has arrived."""
-        if session and self._is_reported and self._session == session:
-            self._is_received = True
-
-    def is_late(self, now_s: float) -> bool:
-        """Tell whether the same message now begins a new turn, where this one has ended."""
-        return self._is_received or now_s - self._since_s > AGAIN_S
+        self.since_s = now_s
+        self.session = ""
+        self.is_reported = self.is_received = False
 
 
 class Sending:
@@ -403,7 +384,9 @@ class Sending:
             sent = self._sent(role, chat, message) or self._begin(role, chat, topic, message)
         story = self.follow(sent.run, role, until_s)
         with self._lock:
-            sent.reported(self._now_s(), str(role.get("session", "")), story.is_open)
+            sent.since_s, sent.session = self._now_s(), str(role.get("session", ""))
+            sent.is_reported = not story.is_open
+            sent.is_received = sent.is_reported and not sent.session  # nothing tells later that it arrived
         name = sent.chats[0]
         titles = [one["title"] for one in self._call("chat.list", {}, role)["item"] if one["id"] == name]
         return {**story.reply(name), "id": name, "title": str(titles[0]) if titles else ""}
@@ -412,7 +395,7 @@ class Sending:
         """Note that a session calls something else: the last reply to it has arrived."""
         with self._lock:
             for sent in self._known:
-                sent.heard(session)
+                sent.is_received |= bool(session) and sent.is_reported and sent.session == session
 
     def follow(self, run: str, role: Role, until_s: float) -> Story:
         """Follow a run until it ends, waits for its owner, or the time is over; return its story."""
@@ -441,7 +424,8 @@ class Sending:
                 state = self._call("run.poll", {"run": sent.run, "since": 1 << 30}, role)["state"]
             except UsageError:
                 state = ""  # long over
-            if state in _OPEN or not sent.is_late(self._now_s()):
+            is_late = sent.is_received or self._now_s() - sent.since_s > AGAIN_S
+            if state in _OPEN or not is_late:
                 return sent
         return None
 

@@ -43,21 +43,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from oasis.api.parts import Services
-    from oasis.change.audit import Audit
     from oasis.change.shapes import Role
     from oasis.core.shapes import Any, Json
     from oasis.parts.lua.shapes import PluginList, PluginRow, Review, Schema, Tool, Wishes
-    from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
     from oasis.tools.router import Watch
-    from oasis.uci.cursor import Cursor
     from oasis.uci.edit import Step
     from oasis.uci.model import Section
 
     Values = dict[str, Json]
-    Bus = Callable[..., Any]
-    Use = Callable[[str, Values, Operator], tuple[str, bool, list[str]]]
     Call = Callable[[Tool, Values, Operator, Watch], Values]
 
 
@@ -85,15 +80,14 @@ def of_file(data: bytes) -> list[Tool]:
     if kind is None or not isinstance(tools, list):
         raise SchemaError("it has no tools of a known kind", "source_type is one of lua_script, ucode_script, manual")
     path = given.get("source_path") or given.get("script_path")
-    found = []
+    found: list[Tool] = []
     for one in tools[:TOOLS]:
         if isinstance(one, dict) and _is_named(one):
             properties = one.get("properties")
             listed = [item for item in properties if isinstance(item, dict)] if isinstance(properties, list) else []
             triples = [(item.get("name"), item.get("type"), item.get("description")) for item in listed]
             tool = _tool(one, triples, one.get("additional_properties") is True)
-            tool["kind"], tool["path"] = kind, path if isinstance(path, str) else ""
-            found.append(tool)
+            found.append({**tool, "kind": kind, "path": path if isinstance(path, str) else ""})
     return found
 
 
@@ -103,7 +97,7 @@ def _is_named(entry: Mapping[str, Json]) -> bool:
 
 def of_sections(sections: Iterable[Section]) -> list[Tool]:
     """Return the tools of the Lua Oasis's registry; sections that only hold what the owner set are skipped."""
-    found = []
+    found: list[Tool] = []
     for section in sections:
         options: dict[str, Json] = {
             key: value if isinstance(value, str) else list(value) for key, value in section.options.items()
@@ -113,9 +107,8 @@ def of_sections(sections: Iterable[Section]) -> list[Tool]:
             is_open = str(options.get("additionalProperties", "0")).lower() not in _NO
             tool = _tool(options, [(one[0], one[1], one[2]) for one in split], is_open)
             kind = str(options.get("script") or "manual")
-            tool["kind"] = kind if kind in _KINDS.values() else "manual"
-            tool["path"] = str(options.get("source_path") or "")
-            found.append(tool)
+            kind = kind if kind in _KINDS.values() else "manual"
+            found.append({**tool, "kind": kind, "path": str(options.get("source_path") or "")})
     return found
 
 
@@ -124,7 +117,7 @@ def _tool(entry: Mapping[str, Json], properties: Iterable[tuple[Json, Json, Json
 
     An argument without a description stays, and a required one that nobody described is text.
     """
-    required = _texts(entry.get("required"))
+    required, description = _texts(entry.get("required")), entry.get("description")
     made: dict[str, Json] = {}
     for name, kind, words in properties:
         if isinstance(name, str) and name:
@@ -133,18 +126,13 @@ def _tool(entry: Mapping[str, Json], properties: Iterable[tuple[Json, Json, Json
     for name in required:
         made.setdefault(name, {"type": "string"})
     schema: Schema = {"type": "object", "properties": made, "required": [*required], "additionalProperties": is_open}
-    description = entry.get("description")
     says = [entry.get(key) for key in ("execution_message", "download_message")]
     return {
-        "server": str(entry["server"]),
-        "name": str(entry["name"]),
-        "description": description if isinstance(description, str) else "",
-        "input_schema": schema,
+        "server": str(entry["server"]), "name": str(entry["name"]),
+        "description": description if isinstance(description, str) else "", "input_schema": schema,
         "says": [clean.line(text) for text in says if isinstance(text, str) and text],
-        "timeout_s": seconds(entry.get("timeout")),
-        "kind": "manual",
-        "path": "",
-    }
+        "timeout_s": seconds(entry.get("timeout")), "kind": "manual", "path": "",
+    }  # fmt: skip
 
 
 def seconds(given: Json) -> int:
@@ -270,18 +258,13 @@ class Plugin:
 
 
 class Plugins:
-    """All tool servers of one daemon. `bus` calls an object, `use` a tool of the registry, as a model does."""
+    """The part `plugin`: all tool servers of one daemon, and its methods."""
 
-    def __init__(
-        self, root: Root, files: Files, sections: Callable[[], list[Section]], cursor: Callable[[], Cursor], bus: Bus,
-        use: Use,
-    ) -> None:  # fmt: skip
-        self._root = root
-        self._files = files
-        self._sections = sections
-        self._cursor = cursor
-        self._bus = bus
-        self._use = use
+    def __init__(self, kit: Services) -> None:
+        self._kit = kit
+        self._root = kit.root
+        self._files = kit.files
+        self._sections = kit.settings.uci_sections
         self._lock = threading.Lock()
         self._watched = Watched()
         self._key: object = None
@@ -367,7 +350,7 @@ class Plugins:
             watch.progress("; ".join(tool["says"]))
         seconds = float(tool["timeout_s"])
         try:
-            work = lambda: self._bus(server, name, arguments, seconds)  # noqa: E731
+            work: Callable[[], Any] = lambda: self._kit.ubus_call(server, name, arguments, seconds)  # noqa: E731
             shown, private, wishes = read(self._watched.run(name, work, watch.within(seconds)))
         except ToolError as error:
             hint = error.hint or next((_HINTS[words] for words in _HINTS if error.message.endswith(words)), "")
@@ -378,23 +361,39 @@ class Plugins:
         return {**shown, "user_only": private} if private else shown
 
     def _wished(self, server: str, wishes: Wishes, operator: Operator) -> Values:
+        """Have the owner asked about what a result wishes for, whatever policy says of it; return the outcome."""
         before = list(operator.taint)
         operator.seeing([*before, _whose(server)])
         try:
             if "power" in wishes:
-                text, is_error, _ = self._use("power", {"action": wishes["power"]}, operator)
-                return {wishes["power"]: _outcome(text, is_error)}
+                power = self._kit.turn_starter().registry.call("power", {"action": wishes["power"]}, operator)
+                text, is_error, _ = power
+                try:
+                    told = jsonl.loads(text)
+                except SchemaError:
+                    told = {}
+                is_told = isinstance(told, dict) and (is_error or told)
+                return {wishes["power"]: told if is_told else {"status": "done"}}
+            service = wishes.get("restart", "")
             try:
-                service = wishes["restart"] if self._root.init_script(wishes.get("restart", "")) else ""
+                if not self._root.init_script(service):
+                    return {}
             except UsageError:
-                service = ""  # the Lua Oasis drops a wish for a missing service, too
-            return {"restart": service, **_restarted(service, operator)} if service else {}
+                return {}  # the Lua Oasis drops a wish for a missing service, too
+            operator.asking(True)
+            try:
+                result = operator.act(service, "restart")
+                return {"restart": service, **{key: result[key] for key in ("status", "reason") if key in result}}
+            except OasisError as error:
+                return {"restart": service, "error": {**error.as_dict()}}  # type: ignore[dict-item]
+            finally:
+                operator.asking(False)
         finally:
             operator.seeing(before)
 
     # What the owner does
 
-    def listed(self) -> PluginList:
+    def plugin_list(self) -> PluginList:
         """Return every tool server that is described, and what is wrong with descriptions."""
         sections = self._sections()
         tools, notes = self._tools(sections)
@@ -407,7 +406,7 @@ class Plugins:
             rows.append({**row, "note": clean.line(note)} if note else row)
         return {"plugins": rows, "notes": notes}
 
-    def review(self, server: str) -> Review:
+    def plugin_review(self, server: str) -> Review:
         """Return what the owner looks at before they accept a server.
 
         Raises: UsageError for a server that nothing describes, PolicyError for one that cannot be called.
@@ -417,15 +416,10 @@ class Plugins:
         lines = data.decode("utf-8", "replace").split("\n")
         shown = [{key: tool[key] for key in ("name", "description", "input_schema", "kind")} for tool in tools]
         return {
-            "server": server,
-            "state": self._state(server, self._sections())[0],
-            "path": path,
-            "sha256": sha256(data),
-            "words": WORDS,
-            "lines": [clean.text(line)[:LINE_CHARS] for line in lines[:LINES]],
-            "more": max(len(lines) - LINES, 0),
-            "tools": clean.value(shown),
-        }
+            "server": server, "state": self._state(server, self._sections())[0], "path": path, "sha256": sha256(data),
+            "words": WORDS, "lines": [clean.text(line)[:LINE_CHARS] for line in lines[:LINES]],
+            "more": max(len(lines) - LINES, 0), "tools": clean.value(shown),
+        }  # fmt: skip
 
     def _described(self, server: str) -> list[Tool]:
         tools = [tool for tool in self._tools(self._sections())[0] if tool["server"] == server]
@@ -433,42 +427,40 @@ class Plugins:
             raise UsageError(f"no manifest describes a tool server {clean.name(server)!r}", "list: oasis plugins")
         return tools
 
-    def accept(self, server: str, digest: str) -> None:
+    def plugin_accept(self, role: Role, server: str, hash: str) -> dict[str, str]:
         """Note that the owner reviewed the file with that sum and accepts it; each tool is still enabled by itself.
 
         Raises: UsageError when the file has changed since, PolicyError for a server that cannot be called.
         """
         self._described(server)
-        if not is_equal(digest, sha256(find(self._root, server)[1])):
+        if not is_equal(hash, sha256(find(self._root, server)[1])):
             raise UsageError(f"the file of {server} does not have that sum", f"read it: oasis plugins review {server}")
         with self._lock:
             own = [one for one in self._sections() if one.type == "plugin" and one.options.get("server") == server]
             name = str(own[-1].name) if own else "@plugin[-1]"
-            steps: list[Step] = []
+            steps: list[Step] = [{"op": "set", "section": name, "option": "sha256", "value": hash}]
             if not own:
-                steps.append({"op": "add", "type": "plugin"})
-                steps.append({"op": "set", "section": name, "option": "server", "value": server})
-            steps.append({"op": "set", "section": name, "option": "sha256", "value": digest})
-            write(self._cursor(), steps)
+                steps.insert(0, {"op": "set", "section": name, "option": "server", "value": server})
+                steps.insert(0, {"op": "add", "type": "plugin"})
+            write(self._kit.cursor(), steps)
+        call = {"name": "plugin " + server, "sha256": hash}
+        self._kit.audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
+        return {"status": "OK"}
+
+
+gather = Plugins
 
 
 def _by_server(tools: list[Tool]) -> dict[str, list[Tool]]:
-    found: dict[str, list[Tool]] = {}
-    for tool in tools:
-        found.setdefault(tool["server"], []).append(tool)
-    return found
+    servers = dict.fromkeys(tool["server"] for tool in tools)
+    return {server: [tool for tool in tools if tool["server"] == server] for server in servers}
 
 
 def _spec(tool: Tool, fault: str, tools: list[Tool]) -> Values:
     spec: Values = {
-        "name": tool["name"],
-        "description": tool["description"],
-        "input_schema": tool["input_schema"],
-        "class": "change",
-        "timeout_s": 0,
-        "untrusted": _whose(tool["server"]),
-        "fault": fault,
-    }
+        "name": tool["name"], "description": tool["description"], "input_schema": tool["input_schema"],
+        "class": "change", "timeout_s": 0, "untrusted": _whose(tool["server"]), "fault": fault,
+    }  # fmt: skip
     others = [clean.name(one["server"]) for one in tools
               if one["name"] == tool["name"] and one["server"] != tool["server"]]  # fmt: skip
     # The Lua Oasis marks these as `conflict`.
@@ -477,52 +469,6 @@ def _spec(tool: Tool, fault: str, tools: list[Tool]) -> Values:
 
 def _whose(server: str) -> str:
     return "words of the plugin " + clean.name(server)
-
-
-def _outcome(text: str, is_error: bool) -> Values:
-    try:
-        told = jsonl.loads(text)
-    except SchemaError:
-        told = {}
-    return told if isinstance(told, dict) and (is_error or told) else {"status": "done"}
-
-
-def _restarted(service: str, operator: Operator) -> Values:
-    """Have the owner asked about a restart, whatever policy says of it; return the outcome."""
-    operator.asking(True)
-    try:
-        result = operator.act(service, "restart")
-        return {key: result[key] for key in ("status", "reason") if key in result}
-    except OasisError as error:
-        return {"error": {**error.as_dict()}}  # type: ignore[dict-item]
-    finally:
-        operator.asking(False)
-
-
-class Methods:
-    """The part `plugin`: its methods, and its tool servers for the registry."""
-
-    def __init__(self, plugins: Plugins, audit: Audit) -> None:
-        self._audit = audit
-        self.sources = plugins.sources
-        self.plugin_list = plugins.listed
-        self.plugin_review = plugins.review
-        self._accept = plugins.accept
-
-    def plugin_accept(self, role: Role, server: str, hash: str) -> dict[str, str]:
-        self._accept(server, hash)
-        call = {"name": "plugin " + server, "sha256": hash}
-        self._audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
-        return {"status": "OK"}
-
-
-def gather(kit: Services) -> Methods:
-    """Return the part of a daemon."""
-    plugins = Plugins(
-        kit.root, kit.files, kit.settings.uci_sections, kit.cursor, kit.ubus_call,
-        lambda *call: kit.turn_starter().registry.call(*call),
-    )  # fmt: skip
-    return Methods(plugins, kit.audit)
 
 
 # A table of neighbours fits; a run keeps 256 KiB of events.
@@ -535,7 +481,19 @@ _RESERVED = ("user_only", "is_error", "untrusted")
 
 def read(reply: Values | None) -> tuple[Values, str, Wishes]:
     """Return what the model gets, what only the owner gets, and the wishes."""
-    merged = _merged(dict(reply or {}))
+    merged = dict(reply or {})
+    # What stands as JSON text in `result` is lifted; the text itself is dropped, because it would hold all of it again.
+    for layer in range(_LAYERS + 1):
+        text = merged.get("result")
+        if not isinstance(text, str) or not text.lstrip().startswith("{"):
+            break
+        try:
+            inner = jsonl.loads(text, max_depth=_DEPTH)
+        except SchemaError:
+            break
+        del merged["result"]
+        if layer < _LAYERS and isinstance(inner, dict):
+            merged.update(inner)
     wishes: Wishes = {}
     for action in ("reboot", "shutdown"):
         # Only `true` is a wish: anything else is a word about it.
@@ -552,22 +510,6 @@ def read(reply: Values | None) -> tuple[Values, str, Wishes]:
     if shown.get("error"):
         shown["is_error"] = True
     return shown, "\n".join(filter(None, private))[:OWNER_CHARS], wishes
-
-
-def _merged(reply: Values) -> Values:
-    """Lift what stands as JSON text in `result`; the text itself is dropped, because it would hold all of it again."""
-    for layer in range(_LAYERS + 1):
-        text = reply.get("result")
-        if not isinstance(text, str) or not text.lstrip().startswith("{"):
-            break
-        try:
-            inner = jsonl.loads(text, max_depth=_DEPTH)
-        except SchemaError:
-            break
-        del reply["result"]
-        if layer < _LAYERS and isinstance(inner, dict):
-            reply = {**reply, **inner}
-    return reply
 
 
 def _public(value: Json, private: list[str], depth: int) -> Json:

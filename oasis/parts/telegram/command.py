@@ -6,9 +6,9 @@ and kept only when a code that it gives came back.
 
 from __future__ import annotations
 
-from oasis.cli.commands import DECLINED, OK
+from oasis.cli.commands import DECLINED
 from oasis.cli.terminal import read_line
-from oasis.core import clean, when
+from oasis.core import when
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
@@ -37,61 +37,42 @@ def telegram(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return _list(call("telegram.list", {}), screen)
     if action == "pair" and word in ("", "owner", "guest"):
         opened = call("telegram.pair", {"who": word or "owner"})
-        bot = f"@{clean.line(opened['bot'])}" if opened["bot"] else "your bot"
+        bot = f"@{opened['bot']}" if opened["bot"] else "your bot"
         minutes, role = opened["expires_in_s"] // 60, opened["role"]
-        if not screen.is_json:
-            screen.line(opened["code"])
-        return screen.result(opened, f"Send this to {bot} within {minutes} minutes; who sends it is {role} there.")
+        words = f"Send this to {bot} within {minutes} minutes; who sends it is {role} there."
+        return screen.result(opened, [opened["code"], words])
     if action == "forget" and word:
         return screen.result(call("telegram.forget", {"id": word}), "forgotten: nobody answers them any more")
-    if action == "secret" and not word:
-        return _secret(call, screen)
+    if action == "secret" and not word:  # a new one is shown, and kept once the owner's authenticator has it
+        if not screen.can_ask and not screen.is_json:
+            raise UsageError("a secret is shown once, and kept when its first code is typed", "do it at a terminal")
+        made = call("telegram.secret", {})
+        screen.notice("this is shown once; put it into an authenticator, as a link or by hand")
+        screen.line(made["uri"])
+        code = (read_line(screen, "Code that it shows now: ") or "").replace(" ", "")
+        if not code:
+            screen.notice("nothing was changed")
+            return DECLINED
+        return screen.result(call("telegram.secret", {"code": code}), "the secret is kept; codes of an older one end")
     raise UsageError("that is not understood", _USAGE)
 
 
 def notices(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print what happened while nobody looked, oldest first."""
     reply = call("notice.list", {})
-    if screen.is_json:
-        screen.json(reply)
-        return OK
-    for one in reply["notices"]:
-        screen.line(clean.line(f"{when.shown(one['when_unix_s'])}  {one['text']}"))
-    if not reply["notices"]:
-        screen.line("nothing has happened since the router started")
-    return OK
+    lines = [f"{when.shown(one['when_unix_s'])}  {one['text']}" for one in reply["notices"]]
+    return screen.result(reply, lines or ["nothing has happened since the router started"])
 
 
 def _list(reply: Overview, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json(reply)
-        return OK
-    bot = f" as {clean.line(reply['bot'])}" if reply["bot"] else ""
-    screen.line(f"Telegram is {reply['state']}{bot}")
+    lines = [f"Telegram is {reply['state']}{' as ' + reply['bot'] if reply['bot'] else ''}"]
     if reply["problem"] and reply["state"] != "off":
-        screen.line(clean.line(f"  {reply['problem']}"))
+        lines.append(f"  {reply['problem']}")
     if not reply["has_token"]:
-        screen.line("  no token is set: make a bot with @BotFather, then: oasis key telegram")
+        lines.append("  no token is set: make a bot with @BotFather, then: oasis key telegram")
     codes = "with a code" if reply["has_secret"] else "no secret for codes, so nothing risky: oasis telegram secret"
-    screen.line(f"  approving there: {f'on, {codes}' if reply['approve'] else 'off'}")
-    screen.line(f"  notices: {'on' if reply['notices'] else 'off'}")
+    lines += [f"  approving there: {f'on, {codes}' if reply['approve'] else 'off'}"]
+    lines += [f"  notices: {'on' if reply['notices'] else 'off'}"]
     for one in reply["people"]:
-        since = when.shown(one["paired_unix_s"])
-        screen.line(clean.line(f"{one['id']}  {one['role']:5}  {one['name']}, since {since}"))
-    if not reply["people"]:
-        screen.line("  nobody is paired: oasis telegram pair")
-    return OK
-
-
-def _secret(call: Call, screen: Screen) -> int:
-    """Show a new secret, and keep it once the owner's authenticator has it."""
-    if not screen.can_ask and not screen.is_json:
-        raise UsageError("a secret is shown once, and kept when its first code is typed", "do it at a terminal")
-    reply = call("telegram.secret", {})
-    screen.notice("this is shown once; put it into an authenticator, as a link or by hand")
-    screen.line(reply["uri"])
-    code = (read_line(screen, "Code that it shows now: ") or "").replace(" ", "")
-    if not code:
-        screen.notice("nothing was changed")
-        return DECLINED
-    return screen.result(call("telegram.secret", {"code": code}), "the secret is kept; codes of an older one end")
+        lines.append(f"{one['id']}  {one['role']:5}  {one['name']}, since {when.shown(one['paired_unix_s'])}")
+    return screen.result(reply, lines if reply["people"] else [*lines, "  nobody is paired: oasis telegram pair"])

@@ -105,7 +105,7 @@ class Line:
             if len(updates) > _POLL_LIMIT:
                 raise PeerError("the worker tells more updates than it was asked for")
 
-        self._ask("getUpdates", parameters, timeout_s + CALL_S, {"update": take})
+        self._ask("getUpdates", parameters, timeout_s + CALL_S, "update", take)
         return updates
 
     def send(self, method: str, chat: int, parameters: Parameters, tries: int = TRIES) -> Result | None:
@@ -113,12 +113,21 @@ class Line:
 
         With no `tries` it is made once, and left out where the chat wants a pause. Raises: RefusedError.
         """
+        pace_s = self._pace_s * (1 if chat > 0 else _IN_GROUPS)
         for attempt in range(max(tries, 1)):
-            if not self._takes_turn(chat, tries > 0):
+            while True:  # take the next turn of the chat, waiting for it where that is wanted
+                with self._lock:
+                    left_s = self._next_s.get(chat, 0.0) - self._now_s()
+                    if left_s <= 0:
+                        self._next_s[chat] = self._now_s() + pace_s
+                        break
+                if not tries or not self.wait(left_s):
+                    return None
+            if self.is_closed():
                 return None
             try:
-                result = self._ask(method, {**parameters, "chat_id": chat}, CALL_S, {})
-                self._pause(chat, self._pace_of(chat))  # it may have been long on its way
+                result = self._ask(method, {**parameters, "chat_id": chat})
+                self._pause(chat, pace_s)  # it may have been long on its way
                 return result
             except RefusedError as refused:
                 if refused.code == "rate_limit":
@@ -156,7 +165,7 @@ class Line:
     def tell(self, method: str, parameters: Parameters) -> None:
         """Make a call that is a courtesy: where it fails, nobody misses anything."""
         try:
-            self._ask(method, parameters, CALL_S, {})
+            self._ask(method, parameters)
         except (RefusedError, PeerError):
             pass  # the button shows a clock for a moment longer, or nobody is seen typing
 
@@ -165,7 +174,7 @@ class Line:
 
         Raises: RefusedError, PeerError.
         """
-        found = self._ask("getMe", {}, CALL_S, {})
+        found = self._ask("getMe", {})
         number, name = found.get("id"), found.get("name")
         if number is None or not _is_number(number) or not isinstance(name, str):
             raise PeerError("the worker does not say who the bot is")
@@ -183,7 +192,7 @@ class Line:
             if sum(map(len, pieces)) > most_bytes:
                 raise PeerError("the worker gives more of a file than it was asked for")
 
-        self._ask("file", {"file_id": id, "most_bytes": most_bytes}, 4 * CALL_S, {"piece": take})
+        self._ask("file", {"file_id": id, "most_bytes": most_bytes}, 4 * CALL_S, "piece", take)
         return b"".join(pieces)
 
     def may_say(self, chat: int) -> bool:
@@ -193,27 +202,15 @@ class Line:
 
     # How
 
-    def _takes_turn(self, chat: int, is_wanted: bool) -> bool:
-        """Take the next turn of a chat, waiting for it where that is wanted; False for no turn."""
-        while True:
-            with self._lock:
-                left_s = self._next_s.get(chat, 0.0) - self._now_s()
-                if left_s <= 0:
-                    self._next_s[chat] = self._now_s() + self._pace_of(chat)
-                    return not self.is_closed()
-            if not is_wanted or not self.wait(left_s):
-                return False
-
-    def _pace_of(self, chat: int) -> float:
-        return self._pace_s * (1 if chat > 0 else _IN_GROUPS)
-
     def _pause(self, chat: int, seconds: float) -> None:
         with self._lock:
             self._next_s[chat] = max(self._next_s.get(chat, 0.0), self._now_s() + seconds)
 
     def _ask(
-        self, method: str, parameters: Parameters, seconds: float, takes: dict[str, Callable[[Told], None]]
-    ) -> Result:
+        self, method: str, parameters: Parameters, seconds: float = CALL_S, kind: str = "",
+        take: Callable[[Told], None] | None = None,
+    ) -> Result:  # fmt: skip
+        """Make a call and return its result; events of one kind are for `take`, as they come."""
         if self.is_closed():
             raise RefusedError("the messenger is being turned off", code="cancelled")
         service = self._service
@@ -222,17 +219,16 @@ class Line:
             "method": method, "parameters": parameters,
             "options": {"idle_s": seconds, "total_s": seconds, "connect_s": CONNECT_S, "retries": 0},
         }  # fmt: skip
-        if service.get("ca_file"):
-            asked["options"]["ca_file"] = service["ca_file"]
-        if service.get("proxy"):
-            asked["options"]["proxy"] = service["proxy"]
+        for name in ("ca_file", "proxy"):
+            if service.get(name):
+                asked["options"][name] = service[name]
         endings: list[Told] = []
 
         def on_event(event: Told) -> None:
             if event["type"] in ("telegram", "error"):
                 endings.append(event)
-            elif event["type"] in takes:
-                takes[event["type"]](event)
+            elif take and event["type"] == kind:
+                take(event)
             else:
                 raise PeerError("the worker tells of %r, which nobody asked for" % str(event["type"])[:40])
 
@@ -296,12 +292,9 @@ def _is_text(most: int) -> Callable[[Json], bool]:
 
 def _is_file(value: object) -> bool:
     texts = {"id": _ID_CHARS, "name": _NAME_CHARS * 2, "media_type": _DATA_CHARS}
-    return (
-        isinstance(value, dict)
-        and set(value) == {*texts, "bytes"}
-        and all(_is_text(most)(value[name]) for name, most in texts.items())
-        and _is_number(value["bytes"])
-    )
+    if not isinstance(value, dict) or set(value) != {*texts, "bytes"} or not _is_number(value["bytes"]):
+        return False
+    return all(_is_text(most)(value[name]) for name, most in texts.items())
 
 
 _WHERE: dict[str, Callable[[Json], bool]] = {

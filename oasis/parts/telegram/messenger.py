@@ -47,8 +47,6 @@ _SWITCHES = {"enabled": "0", "approve": "0", "notices": "1"}
 # A secret that is shown and not entered anywhere is worth nothing.
 _ENROL_S = 600.0
 _STOP_S = 3.0
-# What a bot's line is made of; the switches are looked at each time they matter.
-_PLACES = ("base_url", "ca_file", "proxy")
 
 
 class Telegram:
@@ -89,19 +87,24 @@ class Telegram:
         """Return the bot's token, "" for none."""
         return str(self.kit.settings.key(TOKEN))
 
+    def place(self) -> shapes.Service:
+        """Return what a bot's line is made of; the switches are looked at each time they matter."""
+        found = self.options()
+        base_url, ca_file, proxy = (found.get(name, "") for name in ("base_url", "ca_file", "proxy"))
+        return {"key": self.token(), "base_url": base_url, "ca_file": ca_file, "proxy": proxy}
+
     # The thread
 
     def settle(self) -> None:
         """Start or end the thread as the settings say; called at the start and whenever they may be others."""
         with self._lock:
             wanted = not self._is_closed and self.is_on("enabled") and bool(self.token())
-            poller = self._poller
-            if poller is not None and (not wanted or not poller.is_for(self.token(), self.options())):
+            poller, place = self._poller, self.place() if wanted else None
+            if poller is not None and poller.place != place:
                 self._poller = None
                 poller.stop(_STOP_S)
-            if wanted and self._poller is None:
-                self._poller = Poller(self)
-                self._poller.start()
+            if place and self._poller is None:
+                self._poller = Poller(self, place)
 
     def close(self) -> None:
         """End the thread and its workers."""
@@ -116,18 +119,15 @@ class Telegram:
         self.settle()  # a token may have come since
         options, poller = self.options(), self._poller
         state: shapes.State = poller.state() if poller is not None else {"state": "off", "bot": "", "problem": ""}
+        people: list[shapes.PersonRow] = [
+            {"id": one["id"], "role": one["role"], "name": one["name"], "paired_unix_s": one["paired_unix_s"]}
+            for one in self.people.all()
+        ]
         return {
-            **state,
-            "enabled": options["enabled"] == "1",
-            "approve": options["approve"] == "1",
-            "notices": options["notices"] == "1",
-            "has_token": bool(self.token()),
-            "has_secret": self.codes.has_secret(),
-            "people": [
-                {"id": one["id"], "role": one["role"], "name": one["name"], "paired_unix_s": one["paired_unix_s"]}
-                for one in self.people.all()
-            ],
-        }
+            **state, "enabled": options["enabled"] == "1", "approve": options["approve"] == "1",
+            "notices": options["notices"] == "1", "has_token": bool(self.token()),
+            "has_secret": self.codes.has_secret(), "people": people,
+        }  # fmt: skip
 
     def telegram_pair(self, who: str = "owner") -> shapes.Opened:
         """Open a code; who sends it to the bot is let in."""
@@ -176,11 +176,9 @@ class Telegram:
         own = next((str(one.name) for one in self.kit.settings.uci_sections() if one.type == TYPE), "")
         section = own or TYPE  # the owner may have another name for it
         steps: list[Step] = [] if own else [{"op": "set", "section": section, "type": TYPE}]
-        steps += [
-            {"op": "set", "section": section, "option": name, "value": "1" if value else "0"}
-            for name, value in {"enabled": enabled, "approve": approve, "notices": notices}.items()
-            if value is not None
-        ]
+        for name, value in {"enabled": enabled, "approve": approve, "notices": notices}.items():
+            if value is not None:
+                steps.append({"op": "set", "section": section, "option": name, "value": "1" if value else "0"})
         write(self.kit.cursor(), steps)
         self.settle()
         return self.telegram_list()
@@ -205,29 +203,23 @@ _PAIRED = {
 
 
 class Poller:
-    """The thread of one bot. `part` is the messenger of the daemon."""
+    """The thread of one bot, whose server is at `place`; `part` is the messenger of the daemon."""
 
-    def __init__(self, part: Telegram) -> None:
+    def __init__(self, part: Telegram, place: shapes.Service) -> None:
         self._part = part
         self._kit = kit = part.kit
-        self._token, self._options = part.token(), part.options()
-        pace_ms = self._options.get("pace_ms", "%d" % (PACE_S * 1000))
+        self.place = place
+        pace_ms = part.options().get("pace_ms", "%d" % (PACE_S * 1000))
         if not (pace_ms.isascii() and pace_ms.isdigit() and len(pace_ms) < 6):
             raise SettingsError("oasis.telegram.pace_ms is %r" % pace_ms, "a whole number of milliseconds")
-        base_url, ca_file, proxy = (self._options.get(name, "") for name in _PLACES)
-        service: shapes.Service = {"key": self._token, "base_url": base_url, "ca_file": ca_file, "proxy": proxy}
-        self._line = Line(kit.models.messenger(), service, kit.clock.now_s, int(pace_ms) / 1000)
+        self._line = Line(kit.models.messenger(), place, kit.clock.now_s, int(pace_ms) / 1000)
         self.talks = Talks(part, self._line)
         self._teller = Teller(part, self._line, self.talks)
         self._bot: shapes.Bot | None = None
         self._problem = "connecting"
-        self._pause_s = 0.0
         self._last = 0
+        kit.parts.part("notice").listen(self._teller.hear)
         self._thread = threading.Thread(target=self._run, name="telegram", daemon=True)
-
-    def start(self) -> None:
-        """Begin to wait for messages."""
-        self._kit.parts.part("notice").listen(self._teller.hear)
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
@@ -235,10 +227,6 @@ class Poller:
         self._kit.parts.part("notice").ignore(self._teller.hear)
         self._line.close()
         self._thread.join(seconds)
-
-    def is_for(self, token: str, options: dict[str, str]) -> bool:
-        """Tell whether the thread is as the settings want it."""
-        return token == self._token and all(options.get(one) == self._options.get(one) for one in _PLACES)
 
     def state(self) -> shapes.State:
         """Return how it goes."""
@@ -249,42 +237,41 @@ class Poller:
     # The thread
 
     def _run(self) -> None:
-        while not self._line.is_closed():
+        log, line, pause_s = self._kit.log, self._line, 0.0
+        while not line.is_closed():
             try:
                 updates = self._updates()
             except OasisError as error:
-                self._line.wait(self._fail(error))
+                if line.is_closed():
+                    return
+                if error.message != self._problem:
+                    log("telegram: %s%s" % (error.message, "; " + error.hint if error.hint else ""))
+                self._problem = error.message
+                pause_s = min(pause_s * 2 or _PAUSE_S, _LONGEST_PAUSE_S)
+                wanted_s = error.wait_s if isinstance(error, RefusedError) else 0.0
+                line.wait(max(wanted_s, _OWNERS_PAUSE_S.get(error.code, pause_s)))
                 continue
             if self._problem:
-                self._kit.log("telegram: waiting for messages as %s" % self.state()["bot"], False)
+                log("telegram: waiting for messages as %s" % self.state()["bot"], False)
                 self.talks.tell_owed()
-            self._problem, self._pause_s = "", 0.0
+            self._problem, pause_s = "", 0.0
             for update in updates:
                 self._handle(update)
 
     def _updates(self) -> list[Update]:
+        """Wait for the next updates of the bot, which is asked for its name first."""
+        people = self._part.people
         if self._bot is None:
             self._bot = self._line.who()
-            self._last = self._part.people.offset(self._bot["id"])
+            self._last = people.offset(self._bot["id"])
         began_s = self._kit.clock.now_s()
         updates = self._line.poll(self._last + 1 if self._last else 0, 0 if self._problem else POLL_S)
         if not updates:
             took_s = self._kit.clock.now_s() - began_s
-            self._last = self._part.people.offset(self._bot["id"]) if self._last else 0  # after a week without one
+            self._last = people.offset(self._bot["id"]) if self._last else 0  # after a week without one
             if not self._problem:
                 self._line.wait(_EMPTY_S - took_s)
         return updates
-
-    def _fail(self, error: OasisError) -> float:
-        """Log an error once; return how long to wait before the next try."""
-        if self._line.is_closed():
-            return 0.0
-        if error.message != self._problem:
-            self._kit.log("telegram: %s%s" % (error.message, "; " + error.hint if error.hint else ""))
-        self._problem = error.message
-        wanted_s = error.wait_s if isinstance(error, RefusedError) else 0.0
-        self._pause_s = min(self._pause_s * 2 or _PAUSE_S, _LONGEST_PAUSE_S)
-        return max(wanted_s, _OWNERS_PAUSE_S.get(error.code, self._pause_s))
 
     def _handle(self, update: Update) -> None:
         if update["id"] <= self._last or self._line.is_closed():

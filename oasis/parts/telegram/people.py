@@ -65,7 +65,7 @@ class People:
         people = known.get("people", [])
         self._people: list[Person] = [one for one in people if _is_person(one)] if isinstance(people, list) else []
         self.codes: CodesUsed = _whole_numbers(known.get("codes"))
-        self._offset: dict[str, int] = _whole_numbers(known.get("offset"))
+        self._offset = _whole_numbers(known.get("offset"))
 
     def keep(self) -> None:
         """Put everything on flash.

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 from oasis.errors import PolicyError
 from oasis.parts.lua.plugins import Plugins
@@ -12,6 +13,7 @@ from tests.tools.scene import Scene
 
 SERVER = "oasis.lua.template.tool"
 SERVED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "served", "toolbox")
+OWNER = {"name": "owner"}
 PROGRAM = "/usr/libexec/rpcd/" + SERVER
 NAMES = ("say_hello", "weather", "add", "neighbours", "ask_reboot", "ask_shutdown", "ask_restart", "nested", "fails",
          "broken", "slow", "flood", "forged", "wrong", "hostile")  # fmt: skip
@@ -50,6 +52,21 @@ class OwnerHands(Hands):
         return self.outcome
 
 
+def plugins(scene, sections, cursor, bus):
+    """Return the tool servers of a router; of the daemon there is what they need."""
+    return Plugins(
+        SimpleNamespace(
+            root=scene.root,
+            files=scene.files,
+            settings=SimpleNamespace(uci_sections=sections),
+            cursor=cursor,
+            ubus_call=bus,
+            turn_starter=lambda: SimpleNamespace(registry=scene.registry),
+            audit=SimpleNamespace(write=lambda *line: None),
+        )
+    )
+
+
 class Bench(Scene):
     """`call(name, …)` as in Scene; the tools of the plugin are on and allowed, its file is not reviewed yet."""
 
@@ -65,14 +82,7 @@ class Bench(Scene):
             self.calls.append((name, method, arguments, timeout_s))
             return ubus.call(name, method, arguments, seconds or timeout_s)
 
-        self.plugins = Plugins(
-            self.root,
-            self.files,
-            self.store.sections,
-            lambda: self.store,
-            bus,
-            lambda *words: self.registry.call(*words),
-        )
+        self.plugins = plugins(self, self.store.sections, lambda: self.store, bus)
         sources = self.registry._loads[0][0]()
         self.registry = registry(*sources, store=self.store)
         self.registry.add(self.plugins.sources)
@@ -95,7 +105,7 @@ class Bench(Scene):
         self.write("etc/oasis/tool-manifest.d/" + name, json.dumps(made))
 
     def accept(self, server=SERVER):
-        self.plugins.accept(server, self.plugins.review(server)["sha256"])
+        self.plugins.plugin_accept(OWNER, server, self.plugins.plugin_review(server)["sha256"])
 
     def listed(self):
         return {(one["source"], one["name"]): one for one in self.registry.listed()}

@@ -8,7 +8,7 @@ import pytest
 from oasis.errors import PolicyError, UsageError
 from oasis.parts.lua import plugins
 from oasis.uci import model
-from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, Bench, manifest, permit, tool
+from tests.parts.lua.kit import OWNER, PROGRAM, SERVED, SERVER, Bench, manifest, permit, tool
 
 WHOSE = ["words of the plugin " + SERVER]
 
@@ -38,7 +38,7 @@ def test_upstreams_own_switch_does_not_count_before_the_review(bench):
 def test_review_shows_the_file_cleaned_its_sum_and_says_what_it_can_do(bench):
     with open(bench.folder + PROGRAM, "a", encoding="utf-8") as handle:
         handle.write("# \x1b[2Jhidden \u202e\n" + "# more\n" * 300)
-    found = bench.plugins.review(SERVER)
+    found = bench.plugins.plugin_review(SERVER)
     assert found["state"] == "new" and found["path"] == PROGRAM and len(found["sha256"]) == 64
     assert len(found["lines"]) == plugins.LINES and found["more"] > 100 and "runs as root" in found["words"]
     assert found["lines"][0] == "#!/bin/sh" and "\x1b" not in json.dumps(found) and "\\u001b" not in json.dumps(found)
@@ -68,7 +68,7 @@ def test_a_changed_file_switches_all_its_tools_off_with_a_note(accepted):
     entry = accepted.listed()["plugin:" + SERVER, "say_hello"]
     assert not entry["enabled"] and "not what you reviewed" in entry["note"]
     assert accepted.call("say_hello")[1] and not accepted.calls
-    assert accepted.plugins.listed()["plugins"][0]["state"] == "changed"
+    assert accepted.plugins.plugin_list()["plugins"][0]["state"] == "changed"
     accepted.accept()
     assert accepted.call("say_hello")[0]["message"] == "Hello, world!"
 
@@ -83,14 +83,14 @@ def test_a_file_changed_after_the_listing_is_found_at_the_call(accepted):
 
 
 def test_accept_wants_the_sum_of_the_file_as_it_is(bench):
-    seen = bench.plugins.review(SERVER)["sha256"]
+    seen = bench.plugins.plugin_review(SERVER)["sha256"]
     with open(bench.folder + PROGRAM, "a", encoding="utf-8") as handle:
         handle.write("#\n")
     for digest in (seen, "", "0" * 64):
         with pytest.raises(UsageError):
-            bench.plugins.accept(SERVER, digest)
+            bench.plugins.plugin_accept(OWNER, SERVER, digest)
     with pytest.raises(UsageError, match="no manifest"):
-        bench.plugins.accept("other", seen)
+        bench.plugins.plugin_accept(OWNER, "other", seen)
     assert bench.call("say_hello")[1]
 
 
@@ -105,8 +105,8 @@ def test_a_manual_manifest_cannot_reach_the_router_itself(bench):
         entry = bench.listed()["plugin:" + server, name]
         assert not entry["enabled"] and entry["note"]
         with pytest.raises(PolicyError):
-            bench.plugins.review(server)
-    states = {one["server"]: one["state"] for one in bench.plugins.listed()["plugins"]}
+            bench.plugins.plugin_review(server)
+    states = {one["server"]: one["state"] for one in bench.plugins.plugin_list()["plugins"]}
     assert {states[one] for one in ("system", "uci", "file", "none.such", "oasis.chat")} == {"refused"}
 
 
@@ -121,7 +121,7 @@ def test_a_ucode_server_is_found_by_what_it_publishes(bench):
     bench.script(path, "server.tool('oasis.ucode.tool.template', 'get_goodbye', {});\n")
     bench.describe("u.json", manifest("oasis.ucode.tool.template", ("get_goodbye",), "ucode_script", path))
     bench.accept("oasis.ucode.tool.template")
-    assert {one["server"]: one["path"] for one in bench.plugins.listed()["plugins"]}[
+    assert {one["server"]: one["path"] for one in bench.plugins.plugin_list()["plugins"]}[
         "oasis.ucode.tool.template"
     ] == path
 
@@ -130,7 +130,7 @@ def test_manifests_without_their_script_or_sense_are_left_out_and_told(bench):
     bench.describe("gone.json", manifest("oasis.gone", ("x",), path="/usr/libexec/rpcd/oasis.gone"))
     bench.describe("up.json", manifest("oasis.up", ("y",), path="/usr/libexec/rpcd/../../../etc/passwd"))
     bench.write("etc/oasis/tool-manifest.d/bad.json", "{\x1b")
-    found = bench.plugins.listed()
+    found = bench.plugins.plugin_list()
     assert [one["server"] for one in found["plugins"]] == [SERVER]
     assert len(found["notes"]) == 3 and "\x1b" not in str(found["notes"])
 

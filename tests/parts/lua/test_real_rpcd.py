@@ -9,11 +9,10 @@ import subprocess
 
 import pytest
 
-from oasis.parts.lua.plugins import Plugins
 from oasis.tools.specs import Prepared
 from oasis.ubus.outgoing import Ubus, opener
 from tests.cli.web import free_port
-from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, Bench, manifest
+from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, Bench, manifest, plugins
 from tests.ubus.buskit import until
 
 PROGRAM_OF_LUCI = os.environ.get("OASIS_LUCI", "")
@@ -64,9 +63,7 @@ def bench(tmp_path, bus):
     numbers = [{"name": one, "type": "integer", "description": ""} for one in "ab"]
     made.describe("u.json", manifest(UCODE, ("subtract",), "ucode_script", "/usr/share/rpcd/ucode/template.uc",
                                      properties=numbers, required=["a", "b"]))  # fmt: skip
-    made.plugins = Plugins(
-        made.root, made.files, made.store.sections, lambda: made.store, bus.call, lambda *w: made.registry.call(*w)
-    )
+    made.plugins = plugins(made, made.store.sections, lambda: made.store, bus.call)
     made.registry._loads[-1] = (made.plugins.sources, Prepared())
     made.accept()
     made.accept(UCODE)
@@ -101,4 +98,4 @@ def test_a_hanging_server_is_given_up_and_others_answer(bench):
 
 
 def test_the_file_that_rpcd_runs_is_the_one_that_is_reviewed(bench):
-    assert bench.plugins.review(SERVER)["path"] == PROGRAM
+    assert bench.plugins.plugin_review(SERVER)["path"] == PROGRAM
