@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from oasis.cli import cards
-from oasis.cli.commands import DECLINED, OK
+from oasis.cli.commands import DECLINED, OK, given
 from oasis.cli.request import chat_id, end_of, newest_chat, place, send
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import is_meant
@@ -50,9 +50,8 @@ def show_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    limit = number(arguments["--limit"], "--limit")
-    params: Params = {"text": arguments["WORDS"], **({"limit": limit} if limit else {})}
-    reply = call("chat.search", {**params, "meaning": True} if arguments["--meaning"] else params)
+    more = given(limit=number(arguments["--limit"], "--limit"), meaning=bool(arguments["--meaning"]))
+    reply = call("chat.search", {"text": arguments["WORDS"], **more})
     lines: list[str | tuple[str, str]] = []
     chat = ""
     for found in reply["found"]:
@@ -69,16 +68,14 @@ def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def number(given: str, option: str) -> int:
+def number(text: str, option: str) -> int:
     """Return the value of an option that takes a number from 1, 0 when it was not given.
 
     Raises: UsageError for anything else.
     """
-    if not given:
-        return 0
-    if not (given.isascii() and given.isdigit() and len(given) <= 9 and int(given)):
-        raise UsageError(f"{option} {given!r} is not a number from 1", f"like: {option} 20")
-    return int(given)
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+        raise UsageError(f"{option} {text!r} is not a number from 1", f"like: {option} 20")
+    return int(text or 0)
 
 
 UNTITLED = "--"  # upstream's word for a chat without a title
@@ -86,12 +83,12 @@ UNTITLED = "--"  # upstream's word for a chat without a title
 
 def load_thread(call: Call, chat: str, head: str = "", last: int = 0) -> Thread:
     """Return a thread, whole or its newest `last` messages, in the shape of chat.load."""
-    params: Params = {"id": chat, **({"head": head} if head else {})}
-    whole = page = call("chat.load", {**params, "limit": last} if last else params)
+    params: Params = {"id": chat, **given(head=head)}
+    whole = page = call("chat.load", {**params, **given(limit=last)})
     messages = page["messages"]
     while page["messages"] and _has_more(page) and (not last or len(messages) < last):
-        more: Params = {"before": messages[0]["id"], **({"limit": last - len(messages)} if last else {})}
-        page = call("chat.load", {**params, **more})
+        more = given(limit=last - len(messages) if last else 0)
+        page = call("chat.load", {**params, "before": messages[0]["id"], **more})
         messages = page["messages"] + messages
         whole = {**page, **whole, "siblings": {**page.get("siblings", {}), **whole.get("siblings", {})}}
     return {**whole, "messages": messages, "earlier": page.get("earlier", 0), "more": _has_more(page)}
@@ -167,12 +164,10 @@ def delete_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def forget(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    params: Params = {"message": arguments["MESSAGE"]}
-    if arguments["--chat"]:
-        params["chat"] = chat_id(call, arguments["--chat"])
-    if not is_meant(screen, f"Forget what message {clean.line(arguments['MESSAGE'])} says?"):
+    message, chat = arguments["MESSAGE"], chat_id(call, arguments["--chat"])
+    if not is_meant(screen, f"Forget what message {clean.line(message)} says?"):
         return DECLINED
-    return screen.result(call("chat.forget", params), f"message {arguments['MESSAGE']} forgotten")
+    return screen.result(call("chat.forget", {"message": message, **given(chat=chat)}), f"message {message} forgotten")
 
 
 def export_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -180,8 +175,7 @@ def export_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         raise UsageError("--markdown and --upstream exclude each other", "name one form")
     form = "markdown" if arguments["--markdown"] else "upstream" if arguments["--upstream"] else "oasis"
     chat, head = place(call, arguments["CHAT"])
-    params: Params = {"id": chat, "form": form, **({"head": head} if head else {})}
-    parts = _parts(call, params)
+    parts = _parts(call, {"id": chat, "form": form, **given(head=head)})
     if arguments["-o"] not in ("", "-"):
         return _save(arguments["-o"], parts, bool(arguments["--force"]), screen)
     if screen.is_json:
@@ -195,13 +189,10 @@ def export_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def _parts(call: Call, params: Params) -> Iterator[ExportPart]:
-    number = 0
-    while True:
-        part = call("chat.export", {**params, "part": number} if number else params)
-        yield part
-        number += 1
-        if number >= part.get("parts", 1):
-            return
+    part = call("chat.export", params)
+    yield part
+    for number in range(1, part.get("parts", 1)):
+        yield call("chat.export", {**params, "part": number})
 
 
 def _save(path: str, parts: Iterator[ExportPart], replaces: bool, screen: Screen) -> int:
@@ -258,7 +249,7 @@ def _show_imported(path: str, reply: shapes.Imported, screen: Screen) -> int:
     where = f"{path}: " if path else ""
     lines = [f"{where}chat {chat['id']}  {chat.get('title') or UNTITLED}" for chat in reply["chats"]]
     lines += [f"{where}topic {key}" for key in reply.get("topics", [])]
-    screen.result({**({"file": path} if path else {}), **reply}, lines or [f"{where}nothing new"])
+    screen.result({**given(file=path), **reply}, lines or [f"{where}nothing new"])
     for report in reply.get("reports", []):
         screen.notice(report)
     return OK
@@ -299,14 +290,12 @@ def summarise(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     from oasis.cli.prompt import follow
 
     chat, head = place(call, arguments["CHAT"]) if arguments["CHAT"] else (newest_chat(call), "")
-    return follow(call, call("chat.summarise", {"id": chat, **({"head": head} if head else {})}), screen)
+    return follow(call, call("chat.summarise", {"id": chat, **given(head=head)}), screen)
 
 
 def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    name, chat = arguments["NAME"], arguments["--chat"]
-    if chat:
-        chat = chat_id(call, chat)
-    in_chat = {"chat": chat} if chat else {}
+    name, chat = arguments["NAME"], chat_id(call, arguments["--chat"])
+    in_chat = given(chat=chat)
     if not name:
         if arguments["-d"]:
             raise UsageError("NAME is missing", "usage: oasis branch -d NAME")
@@ -330,10 +319,9 @@ def set_bookmark(call: Call, params: Params, chat: str, moves: bool, screen: Scr
     Shape of params: {"name", "message": headish}.
     Raises: UsageError for a name or message that is none, or when it stands elsewhere and nobody can be asked.
     """
-    if chat:
-        params = {**params, "chat": chat}
+    params = {**params, **given(chat=chat)}
     try:
-        reply = call("bookmark.set", {**params, "move": True} if moves else params)
+        reply = call("bookmark.set", {**params, **given(move=moves)})
     except UsageError as error:
         if moves or "--move" not in error.hint or not screen.can_ask:
             raise

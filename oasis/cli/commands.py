@@ -54,6 +54,11 @@ def named(place: str) -> Callable[..., Any]:
     return found
 
 
+def given(**values: object) -> dict[str, object]:
+    """Return the parameters of a call that were given: those with a value."""
+    return {name: value for name, value in values.items() if value}
+
+
 REST = "…"
 REPEATED = "]" + REST
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import binascii
 
 from oasis.cli import cards
-from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, TEXTS
+from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, TEXTS, given
 from oasis.cli.request import chat_id, service_id
 from oasis.cli.terminal import is_meant, read_line, read_secret, read_text
 from oasis.core import clean, jsonl
@@ -101,24 +101,24 @@ def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if provider is None:
         wrong = f"no provider is called {name!r}" if name else "NAME is missing"
         raise UsageError(wrong, f"there are: {', '.join(item['profile'] for item in known)}")
-    given = _given(arguments)
-    endpoint, usual = str(given.get("endpoint") or arguments["ENDPOINT"]), provider["endpoint"]
+    options = _given(arguments)
+    endpoint, usual = str(options.get("endpoint") or arguments["ENDPOINT"]), provider["endpoint"]
     # The address of a server at home is asked for; a service on the internet has a known one.
     if not endpoint and screen.can_ask and (provider["local"] or not usual):
         endpoint = read_line(screen, f"Endpoint{f' [{usual}]' if usual else ''}: ") or ""
     if endpoint:
-        given["endpoint"] = endpoint
-    model = str(given.get("model") or arguments["MODEL"])
+        options["endpoint"] = endpoint
+    model = str(options.get("model") or arguments["MODEL"])
     if model:
-        given["model"] = model
+        options["model"] = model
     # From a pipe a key is read only when one is needed or asked for.
     needs_key = provider["key"] == "required"
     key = ""
     if arguments["--key"] or needs_key or (screen.can_ask and provider["key"] != "none"):
         key = read_secret(screen, f"Key (not shown{'' if needs_key else ', empty for none'}): ").strip()
     if key:
-        given["key"] = key
-    identifier = call("service.add", {"name": provider["profile"], **given})["identifier"]
+        options["key"] = key
+    identifier = call("service.add", {"name": provider["profile"], **options})["identifier"]
     if not model and screen.can_ask:
         choose_model(call, identifier, provider, screen)
     lacks = "" if key or not needs_key else f"its key is missing: oasis key {identifier}; then "
@@ -159,17 +159,17 @@ def change(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if not arguments["SERVICE"]:
         return list_services(call, arguments, screen)
     identifier = service_id(call, arguments["SERVICE"])
-    given = _given(arguments)
+    options = _given(arguments)
     for name, short in (("endpoint", "-u"), ("model", "-m"), ("name", "-n")):
         if arguments[short]:
-            given[name] = arguments[short]
+            options[name] = arguments[short]
     for name in filter(None, arguments["--unset"].split("\n")):
         if name not in _OPTIONS:
             raise UsageError(f"{name!r} is no option of a service", "there are: " + ", ".join(_OPTIONS))
-        given[name] = 0 if name in _NUMBERS else ""
-    if not given:
+        options[name] = 0 if name in _NUMBERS else ""
+    if not options:
         raise UsageError("nothing to change is named", "like: --model MODEL, or --unset thinking")
-    return screen.result(call("service.change", {"identifier": identifier, **given}), f"{identifier} is changed")
+    return screen.result(call("service.change", {"identifier": identifier, **options}), f"{identifier} is changed")
 
 
 def remove(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -181,8 +181,8 @@ def remove(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     _refuse_key(arguments)
-    given = arguments["SERVICE"]
-    identifier = given if given in ENGINES else service_id(call, given)
+    name = arguments["SERVICE"]
+    identifier = name if name in ENGINES else service_id(call, name)
     if identifier not in [*ENGINES, *[one["identifier"] for one in call("service.list", {})["service"]]]:
         raise SettingsError(f"there is no service {identifier!r}", "list them with: oasis services")
     if identifier == "offline" and not arguments["-d"]:
@@ -234,14 +234,14 @@ def _given(arguments: dict[str, str]) -> Params:
 
     Raises: UsageError for a number that is none.
     """
-    given: Params = {}
+    options: Params = {}
     for name in _OPTIONS:
         word = arguments["--" + name.replace("_", "-")]
         if name in _NUMBERS and word and not (word.isascii() and word.isdigit() and len(word) < 10):
             raise UsageError(f"{word!r} is no whole number of tokens", "like: 4000")
         if word:
-            given[name] = int(word) if name in _NUMBERS else word
-    return given
+            options[name] = int(word) if name in _NUMBERS else word
+    return options
 
 
 def _refuse_key(arguments: dict[str, str]) -> None:
@@ -341,12 +341,12 @@ def _at_home(call: Call, screen: Screen) -> str:
     if choice is None:
         return ""
     server = found[choice - 1]
-    given = {"name": server["profile"], "endpoint": server["endpoint"]}
+    options = {"name": server["profile"], "endpoint": server["endpoint"]}
     models = server["models"]
     if models:
         number = _ask_number(models, "Model [1]: ", 1, screen) if len(models) > 1 else 1
-        given["model"] = models[(number or 1) - 1]
-    return call("service.add", given)["identifier"]
+        options["model"] = models[(number or 1) - 1]
+    return call("service.add", options)["identifier"]
 
 
 def _online(call: Call, screen: Screen) -> str:
@@ -449,11 +449,8 @@ def _whole_tool(tool: ToolRow) -> Iterator[str | tuple[str, str]]:
 
 
 def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    params: Params = {"message": arguments["TEXT"]}
-    if arguments["--chat"]:
-        params["chat"] = chat_id(call, arguments["--chat"])
-    if arguments["--service"]:
-        params["service"] = arguments["--service"]
+    chosen = given(chat=chat_id(call, arguments["--chat"]), service=arguments["--service"])
+    params: Params = {"message": arguments["TEXT"], **chosen}
     reply = call("privacy.show", params)
     body = binascii.a2b_base64(reply["data"])
     for part in range(1, reply["parts"]):

@@ -13,8 +13,8 @@ import sys
 import time
 
 from oasis.cli import cards
-from oasis.cli.commands import DECLINED, FAILED, OK, ROLLED_BACK
-from oasis.cli.prompt import Turn, ask_approval, follow, followed, pending_change, waiting_plan, word_option, word_param
+from oasis.cli.commands import DECLINED, FAILED, OK, ROLLED_BACK, given
+from oasis.cli.prompt import Turn, ask_approval, follow, followed, pending_change, waiting_plan, word_option
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import YES, ask
 from oasis.core import jsonl
@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli import shapes
     from oasis.cli.cards import Card
-    from oasis.cli.shapes import Any, Call, Change, ChangeParams, Params
+    from oasis.cli.shapes import Any, Call, Change, Params
     from oasis.cli.terminal import Screen
 
 
@@ -44,14 +44,14 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     plan = waiting_plan(call, arguments["PLAN"])
     if plan is None:
         raise UsageError(f"no plan {arguments['PLAN']!r} is waiting", "`oasis plans` lists the plans that wait")
-    given = arguments["HASH"]
-    if not given and not screen.can_ask:
+    digest = arguments["HASH"]
+    if not digest and not screen.can_ask:
         raise UsageError(
             f"without a terminal the whole hash of plan {plan['id']} is needed",
             "read the plan with `oasis plans`, then: oasis approve PLAN HASH",
         )
-    if given:
-        call("plan.approve", {"plan": plan["id"], "hash": given, **word_param(arguments["--word"])})
+    if digest:
+        call("plan.approve", {"plan": plan["id"], "hash": digest, **given(word=arguments["--word"])})
     else:
         screen.card(cards.plan_card(plan, with_hash=False))
         ask_approval(call, plan, screen)
@@ -59,10 +59,7 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    params: Params = {"plan": arguments["PLAN"]}
-    if arguments["REASON"]:
-        params["reason"] = arguments["REASON"]
-    reply = call("plan.decline", params)
+    reply = call("plan.decline", {"plan": arguments["PLAN"], **given(reason=arguments["REASON"])})
     screen.result(reply, f"plan {reply['plan']} {reply['decision']}")
     return OK if reply["decision"] == "declined" else DECLINED
 
@@ -88,8 +85,7 @@ def apply(call: Call, arguments: dict[str, str], screen: Screen) -> int:
                 screen.notice("these are not the words; nothing is proposed")
                 return FAILED
             words = EXEC_WORDS
-        params: Params = {"commands": commands, **({"force": kinds} if kinds else {})}
-        started = call("plan.propose", {**params, "words": words} if words else params)
+        started = call("plan.propose", {"commands": commands, **given(force=kinds, words=words)})
         if screen.is_json:
             screen.json({"type": "run", **started})
         turn = Turn(call, started["run"], screen)
@@ -107,12 +103,12 @@ def force(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return follow(call, started, screen, waits=not arguments["--no-wait"])
 
 
-def _commands(given: str, screen: Screen) -> list[str]:
+def _commands(text: str, screen: Screen) -> list[str]:
     """Return the commands of a command line, a file, or standard input.
 
     Raises: UsageError when there are none.
     """
-    words = given.split("\n") if given else []
+    words = text.split("\n") if text else []
     if not words and screen.can_ask:
         raise UsageError("there is no command", _APPLY_USAGE)
     if words in ([], ["-"]):
@@ -135,17 +131,14 @@ def list_changes(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if arguments["CHANGE"]:
         found = _call_or_read(call, "change.load", {"change": arguments["CHANGE"]}, screen)
         return screen.result(found, () if screen.is_json else cards.whole_change(found["change"]))
-    params: ChangeParams = {}
-    if arguments["--since"]:
-        params["since_unix_s"] = since(arguments["--since"], int(time.time()))
-    if arguments["--package"]:
-        params["package"] = arguments["--package"]
+    from_s = since(arguments["--since"], int(time.time())) if arguments["--since"] else 0
+    params = given(since_unix_s=from_s, package=arguments["--package"])
     reply = _call_or_read(call, "change.list", params, screen)
     none = "no such changes" if params else "no changes yet"
     return screen.result(reply, [cards.change_line(change) for change in reply["changes"]] or [none])
 
 
-def _call_or_read(call: Call, method: str, params: ChangeParams, screen: Screen) -> Any:
+def _call_or_read(call: Call, method: str, params: Params, screen: Screen) -> Any:
     """Ask the daemon, or read the history on flash where it does not run."""
     try:
         return call(method, params)
@@ -153,7 +146,7 @@ def _call_or_read(call: Call, method: str, params: ChangeParams, screen: Screen)
         from oasis.cli import without_daemon
 
         screen.notice(f"{reason.message}; this is read from the flash")
-        return without_daemon.changes(params)
+        return without_daemon.changes(**params)  # type: ignore[arg-type]
 
 
 def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -165,9 +158,7 @@ def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    params: Params = {"change": arguments["CHANGE"] or _pending_id(call)}
-    if arguments["--unproved"]:
-        params["unproved"] = True
+    params = given(change=arguments["CHANGE"] or _pending_id(call), unproved=bool(arguments["--unproved"]))
     change = _show_change(call("change.confirm", params), screen)
     return {"confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}.get(change["state"], FAILED)
 
@@ -188,9 +179,7 @@ def rollback(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    params: Params = {"change": arguments["CHANGE"]} if arguments["CHANGE"] else {}
-    if arguments["--skip-conflicts"]:
-        params["skip_conflicts"] = True
+    params = given(change=arguments["CHANGE"], skip_conflicts=bool(arguments["--skip-conflicts"]))
     return follow(call, call("change.undo", params), screen, waits=not arguments["--no-wait"])
 
 

@@ -12,7 +12,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` loads enum: half th
 import time
 
 from oasis.cli import cards
-from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING
+from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING, given
 from oasis.cli.rpc_client import error_of
 from oasis.cli.terminal import GONE, YES, ask, read_text
 from oasis.core import jsonl
@@ -21,7 +21,7 @@ from oasis.errors import OasisError, UnprovedError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli import shapes
-    from oasis.cli.shapes import Call, Change, Mapping, Params, PlanCard, RunParams, Sequence, Started
+    from oasis.cli.shapes import Call, Change, Mapping, PlanCard, RunParams, Sequence, Started
     from oasis.cli.terminal import Screen
 
 POLL_MS = 15000
@@ -132,7 +132,10 @@ class Turn:
             events = self._poll(max(int(left_s * 1000), 0))
             is_over = self._is_over or (self._state in _ENDED and not events)
             if self._unkept and (is_over or time.monotonic() >= self._ask_s):
-                self._ask_to_keep()
+                change, self._unkept = self._unkept, None
+                if self._change and change["id"] == self._change["id"] and self._change["state"] == "applied":
+                    self._screen.fresh_line()
+                    self._see(ask_to_keep(self._call, change, self._screen))
             if is_over:
                 return self._end()
             if self._state == "waiting" and self._plan:
@@ -233,12 +236,6 @@ class Turn:
         if not is_known and self._asks and change["state"] == "applied" and change.get("confirm_in_s"):
             self._unkept, self._ask_s = change, time.monotonic() + ANSWER_S
 
-    def _ask_to_keep(self) -> None:
-        change, self._unkept = self._unkept, None
-        if change and self._change and change["id"] == self._change["id"] and self._change["state"] == "applied":
-            self._screen.fresh_line()
-            self._see(ask_to_keep(self._call, change, self._screen))
-
     def _on_error(self, event: shapes.ErrorEvent) -> None:
         error = error_of(event["error"])
         self.missing = list(event["error"].get("force", []))
@@ -310,13 +307,9 @@ def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> None:
     question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
     answer = ask(screen, question, lambda: waiting_plan(call, plan["id"]) is not None, word=word)
     if answer == YES:
-        call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **word_param(word)})
+        call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **given(word=word)})
     elif answer != GONE:
         call("plan.decline", {"plan": plan["id"]})
-
-
-def word_param(word: str) -> Params:
-    return {"word": word} if word else {}
 
 
 def waiting_plan(call: Call, plan_id: str) -> PlanCard | None:
@@ -325,50 +318,47 @@ def waiting_plan(call: Call, plan_id: str) -> PlanCard | None:
 
 def ask_to_keep(call: Call, change: Change, screen: Screen) -> Change:
     """Ask whether a change just applied stays, and return the change as it then is."""
-    waiting = pending_change(call)
-    if not waiting or waiting["id"] != change["id"]:
-        return _current(call, change)
-    answer = ask(screen, "Keep it? [y/N]", lambda: _is_pending(call, change), waiting.get("confirm_in_s") or 0)
+
+    def waiting() -> Change | None:
+        found = pending_change(call)
+        return found if found and found["id"] == change["id"] else None
+
+    def current() -> Change:
+        return next((one for one in call("change.list", {})["changes"] if one["id"] == change["id"]), change)
+
+    def is_waiting() -> bool:
+        return waiting() is not None
+
+    applied = waiting()
+    if not applied:
+        return current()
+    answer = ask(screen, "Keep it? [y/N]", is_waiting, applied.get("confirm_in_s") or 0)
     if answer == GONE:
         for _ in range(PUT_BACK_S):  # until it is rolled back, or was decided elsewhere
-            change = _current(call, change)
+            change = current()
             if change["state"] != "applied":
                 break
             time.sleep(1)
         return change
     try:
-        if answer == YES:
-            return _keep(call, change, screen)
-        return call("change.rollback", {"change": change["id"]})["change"]
+        if answer != YES:
+            return call("change.rollback", {"change": change["id"]})["change"]
+        try:
+            return call("change.confirm", {"change": change["id"]})["change"]
+        except UnprovedError as error:  # nothing proves that the owner still gets in: is that meant?
+            screen.failure(error)
+        still = waiting()
+        left_s = still.get("confirm_in_s", 0) if still else 0
+        if ask(screen, "Keep it without a proof? [y/N]", is_waiting, left_s) != YES:
+            return current()
+        return call("change.confirm", {"change": change["id"], "unproved": True})["change"]
     except OasisError as error:
         screen.failure(error)
-        return _current(call, change)
-
-
-def _keep(call: Call, change: Change, screen: Screen) -> Change:
-    """Keep a change; when nothing proves that the owner still gets in, ask whether that is meant."""
-    try:
-        return call("change.confirm", {"change": change["id"]})["change"]
-    except UnprovedError as error:
-        screen.failure(error)
-    waiting = pending_change(call)
-    left_s = waiting.get("confirm_in_s", 0) if waiting else 0
-    if ask(screen, "Keep it without a proof? [y/N]", lambda: _is_pending(call, change), left_s) != YES:
-        return _current(call, change)
-    return call("change.confirm", {"change": change["id"], "unproved": True})["change"]
+        return current()
 
 
 def pending_change(call: Call) -> Change | None:
     return call("change.pending", {})["change"]
-
-
-def _is_pending(call: Call, change: Change) -> bool:
-    waiting = pending_change(call)
-    return bool(waiting and waiting["id"] == change["id"])
-
-
-def _current(call: Call, change: Change) -> Change:
-    return next((one for one in call("change.list", {})["changes"] if one["id"] == change["id"]), change)
 
 
 STATUSES = {"DONE": 0, "NEED_INPUT": 20, "NEED_CONFIRMATION": 21, "STUCK": 1, "FAILED": 2}
@@ -382,11 +372,8 @@ def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         goal, turns = rest, number
     if turns and not turns.isdigit():
         raise UsageError(f"{turns!r} is no number of turns", "like: oasis agent -t 4 find out why the TV is slow")
-    asked: Params = {"goal": checked(goal)}
-    asked.update({name: arguments["--" + name] for name in ("service", "chat") if arguments["--" + name]})
-    if int(turns or 0):
-        asked["turns"] = int(turns)
-    started = call("agent.start", asked)
+    more = given(service=arguments["--service"], chat=arguments["--chat"], turns=int(turns or 0))
+    started = call("agent.start", {"goal": checked(goal), **more})
     if screen.is_json:
         screen.json({"type": "run", **started})
     turn = Turn(call, started["run"], screen)

@@ -125,7 +125,7 @@ def _reason(error: Exception) -> str:
 
 
 def chat_id(call: Call, name: str) -> str:
-    """Return the id that `name` (an id or no=N) means."""
+    """Return the id that `name` (an id or no=N, or "" for none) means."""
     is_id = not name.startswith("no=")
     return name if is_id else _at_position([chat["id"] for chat in call("chat.list", {})["item"]], name, "chat")
 

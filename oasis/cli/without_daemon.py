@@ -18,7 +18,7 @@ from oasis.errors import OasisError, SettingsError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Call, ChangeParams, Iterator, Params, Round
+    from oasis.cli.shapes import Any, Call, Iterator, Params, Round
     from oasis.cli.terminal import Screen
 
 # A slow router needs some seconds for the interpreter; an unconfirmed change is rolled back before anything is served.
@@ -96,7 +96,7 @@ def _script() -> str:
     return os.path.join(_root(), "etc/init.d/oasis")
 
 
-def changes(params: ChangeParams) -> dict[str, object]:
+def changes(change: str = "", since_unix_s: int = 0, package: str = "") -> dict[str, object]:
     """Return what change.list and change.load answer, read from the history on flash.
 
     Raises: UsageError for a change that is not there, StoreError for a history that cannot be read.
@@ -107,10 +107,10 @@ def changes(params: ChangeParams) -> dict[str, object]:
     from oasis.system.root import Root
 
     journal = Journal(Files(), Root(_root()).state_folder, lambda path: 0)
-    if "change" in params:
-        record = journal.read(params["change"])
+    if change:
+        record = journal.read(change)
         return {"change": {**shown(record), "diff": journal.diff(record)}}
-    found = chosen(journal.records(), params.get("since_unix_s", 0), "", params.get("package", ""))
+    found = chosen(journal.records(), since_unix_s, "", package)
     return {"changes": [shown(record) for record in found]}
 
 
