@@ -24,7 +24,7 @@ from oasis import providers  # noqa: E402
 from oasis.config.settings import Settings  # noqa: E402
 from oasis.system.files import Files  # noqa: E402
 from oasis.system.root import Root  # noqa: E402
-from oasis.uci.cursor import open_cursor  # noqa: E402
+from oasis.uci.backends import open_cursor  # noqa: E402
 
 OLLAMA = ("127.0.0.1", 11434)
 

@@ -1531,8 +1531,8 @@ MUTANTS = (
     (
         "foreign edit: who waited for a lock looks at the file again",
         "oasis/uci/disk.py",
-        "if os.path.samestat(os.fstat(self._descriptor), os.stat(path)):",
-        "if True:",
+        "is_current = os.path.samestat(os.fstat(self._descriptor), os.stat(path))",
+        "is_current = True",
         ("tests/uci/test_file_backend.py",),
     ),
     (

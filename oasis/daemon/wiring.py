@@ -41,7 +41,7 @@ from oasis.system.root import Machine, Root
 from oasis.tools.router import Facts, OwnRecords
 from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
-from oasis.uci.cursor import BACKENDS, NAMES, chosen
+from oasis.uci.backends import BACKENDS, NAMES, chosen, open_cursor
 from oasis.uci.model import tables
 
 TYPE_CHECKING = False
@@ -251,8 +251,6 @@ class Daemon:
             return self._message_ids.next()
 
     def cursor(self) -> Cursor:
-        from oasis.uci.cursor import open_cursor  # with the first change: an idle daemon does without
-
         return open_cursor(
             self.root.confdir,
             self.root.run_folder + "/uci",

@@ -14,6 +14,14 @@ from oasis.uci.package import Package, Record
 # The form in which records are written; any other line goes through the exact reader.
 _LINE = r"([-+@^|~]?)([!$-&(-,/-:<>-~]+)\.([A-Za-z0-9_]+)(?:\.([A-Za-z0-9_]+))?(?:='([^']*(?:'\\''[^']*)*)')?\n"
 _COMMANDS = "+-@^|~"
+_OPERATIONS = {
+    edit.ADD: edit.set_value,
+    edit.CHANGE: edit.set_value,
+    edit.REMOVE: edit.delete,
+    edit.RENAME: edit.rename,
+    edit.LIST_ADD: edit.add_list,
+    edit.LIST_DEL: edit.del_list,
+}
 
 
 def parse(data: bytes, package: str) -> list[Record]:
@@ -37,14 +45,26 @@ def filter_out(data: bytes, section: str | None, option: str | None) -> list[Rec
 
 
 def replay(package: Package, records: list[Record]) -> int:
-    """Do the records' operations on the package; return how many fitted."""
+    """Do the records' operations on the package, without recording them again; return how many fitted."""
     done = 0
-    for record in records:
+    keeps_records = package.has_delta
+    for command, section, option, value in records:
+        # libuci forgets that it is replaying where an empty value deletes.
+        package.has_delta = keeps_records and not value and command in (edit.CHANGE, edit.ADD)
         try:
-            _apply(package, record)
+            pointer = edit.Pointer(package, section, option, value)
+            if command != edit.REORDER:
+                _OPERATIONS[command](pointer)
+            elif pointer.target is None:
+                continue
+            else:
+                edit.reorder(package, pointer.target, edit.position(value or ""))
         except libuci.Refused:
             continue
+        if command == edit.ADD and option is None and pointer.target is not None:
+            pointer.target.anonymous = True
         done += 1
+    package.has_delta = keeps_records
     return done
 
 
@@ -67,11 +87,18 @@ def _read(data: bytes) -> tuple[list[tuple[str, Record]], bool]:
     lines = parser.LineBuffer(io.BytesIO(data[position:]))
     is_whole = True
     while not lines.at_end:
-        if lines.read_line():
-            try:
-                found.append(_parse_line(lines))
-            except libuci.Refused:
-                is_whole = False
+        if not lines.read_line():
+            continue
+        try:
+            argument = libuci.decode(lines.argument())
+            command = argument[:1] if argument[:1] in _COMMANDS else ""
+            package, section, option, value = edit.parse_pointer(argument[len(command) :])
+            record = (command, section or "", option, value)
+            if lines.buffer[lines.position] or not is_kept(record):
+                raise libuci.Refused(libuci.INVALID)
+            found.append((package, record))
+        except libuci.Refused:
+            is_whole = False
     return found, is_whole
 
 
@@ -93,40 +120,3 @@ def _read_written(data: bytes, found: list[tuple[str, Record]]) -> int:
         found.append((package, record))
         position = match.end()
     return position
-
-
-def _parse_line(lines: parser.LineBuffer) -> tuple[str, Record]:
-    argument = libuci.decode(lines.argument())
-    if not lines.rest_is_empty():
-        raise libuci.Refused(libuci.INVALID)
-    command = argument[:1] if argument[:1] in _COMMANDS else ""
-    pointer = edit.parse_pointer(argument[len(command) :])
-    record = (command, pointer.section or "", pointer.option, pointer.value)
-    if not is_kept(record):
-        raise libuci.Refused(libuci.INVALID)
-    return pointer.package, record
-
-
-def _apply(package: Package, record: Record) -> None:
-    command, section, option, value = record
-    pointer = edit.Pointer(package.name, section, option, value)
-    pointer.look_up(package)
-    if command == edit.REORDER:
-        if pointer.target is None:
-            raise libuci.Refused(libuci.NOT_FOUND)
-        edit.reorder(package, pointer.target, edit.position(value or ""), silent=True)
-    elif command == edit.ADD:
-        edit.set_value(pointer, silent=True)
-        if option is None and pointer.target is not None:
-            pointer.target.anonymous = True
-    else:
-        _OPERATIONS[command](pointer, True)
-
-
-_OPERATIONS = {
-    edit.CHANGE: edit.set_value,
-    edit.REMOVE: edit.delete,
-    edit.RENAME: edit.rename,
-    edit.LIST_ADD: edit.add_list,
-    edit.LIST_DEL: edit.del_list,
-}

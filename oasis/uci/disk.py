@@ -12,21 +12,13 @@ import fcntl
 import os
 import stat
 
-from oasis.uci import delta, edit, libuci
+from oasis.uci import delta, libuci
 from oasis.uci.package import Package, Record, delta_line, file_text
 from oasis.uci.parser import Importer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oasis.uci.parser import LineBuffer
-
 
 # What libuci gives to files and folders that nothing else tells the mode of.
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
-_NAMES_MAX = 1000
 _READ_BYTES = 1 << 16
 
 
@@ -42,25 +34,22 @@ class Locked:
 
     def __init__(self, path: str, flags: int, mode: int, lock: int) -> None:
         self.path = path
-        while not self._open(path, flags, mode, lock):
-            pass  # while we waited for the lock its holder put another file in the place of this one
-
-    def _open(self, path: str, flags: int, mode: int, lock: int) -> bool:
-        try:
-            self._descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
-        except OSError as error:
-            raise libuci.Refused(libuci.IO, path, hint=error.strerror or "")
-        try:
-            fcntl.flock(self._descriptor, lock)
-            if os.path.samestat(os.fstat(self._descriptor), os.stat(path)):
-                return True
-        except FileNotFoundError:
-            pass  # as for another file: opening it again tells
-        except OSError as error:
-            os.close(self._descriptor)
-            raise libuci.Refused(libuci.IO, path, hint=error.strerror or "")
-        os.close(self._descriptor)
-        return False
+        is_current = False
+        while not is_current:  # while we waited for the lock its holder put another file in the place of this one
+            try:
+                self._descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
+            except OSError as error:
+                raise _failed(path, error)
+            try:
+                fcntl.flock(self._descriptor, lock)
+                is_current = os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+            except FileNotFoundError:
+                pass  # as for another file: opening it again tells
+            except OSError as error:
+                os.close(self._descriptor)
+                raise _failed(path, error)
+            if not is_current:
+                os.close(self._descriptor)
 
     def __enter__(self) -> Locked:
         return self
@@ -83,7 +72,7 @@ class Locked:
             _write_all(self._descriptor, data)
         except OSError as error:
             os.ftruncate(self._descriptor, end)
-            raise libuci.Refused(libuci.IO, self.path, hint=error.strerror or "")
+            raise _failed(self.path, error)
 
     def rewrite(self, data: bytes) -> None:
         """Make these bytes the whole content; a shorter text cannot run out of space."""
@@ -92,21 +81,16 @@ class Locked:
             _write_all(self._descriptor, data)
             os.ftruncate(self._descriptor, len(data))
         except OSError as error:
-            raise libuci.Refused(libuci.IO, self.path, hint=error.strerror or "")
+            raise _failed(self.path, error)
 
 
 def read(path: str) -> bytes:
     """Return a regular file's bytes, read under a shared lock."""
-    with open_to_read(path) as file:
-        return file.read()
-
-
-def open_to_read(path: str) -> Locked:
-    """Open a regular file under a shared lock."""
     mode = _mode(path)
     if mode is None or not stat.S_ISREG(mode):
         raise libuci.Refused(libuci.NOT_FOUND, path)
-    return Locked(path, os.O_RDONLY, 0, fcntl.LOCK_SH)
+    with Locked(path, os.O_RDONLY, 0, fcntl.LOCK_SH) as file:
+        return file.read()
 
 
 def open_to_write(path: str, like: str = "", create: bool = False) -> Locked:
@@ -116,31 +100,20 @@ def open_to_write(path: str, like: str = "", create: bool = False) -> Locked:
     return Locked(path, flags, stat.S_IMODE(_FILE_MODE if mode is None else mode), fcntl.LOCK_EX)
 
 
-def make_save_folder(path: str, like: str) -> None:
-    """Make the save folder when it is missing, with the mode of the folder `like`."""
-    mode = _mode(path)
-    if mode is None:
-        like_mode = _mode(like)
-        try:
-            os.mkdir(path, stat.S_IMODE(_FOLDER_MODE if like_mode is None else like_mode))
-        except OSError:
-            return  # another program was quicker, or opening the file in it tells what is wrong
-    elif not stat.S_ISDIR(mode):
-        raise libuci.Refused(libuci.IO, path)
-
-
 def replace(path: str, data: bytes, old: bytes | None = None) -> None:
     """Put a file with these bytes and the old one's mode in the place of a file; a link's target, not the link.
 
     With `old`, only in the place of these bytes: not everybody who writes asks for a lock.
     """
     path = os.path.realpath(path)
-    temporary = ""
+    folder, name = os.path.split(path)
+    temporary = f"{folder}/.{name}.uci-{os.urandom(8).hex()}"
+    is_made = False
     try:
         mode = stat.S_IMODE(os.stat(path).st_mode)
-        descriptor, temporary = _make_temporary(path)
+        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
+        is_made = True
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
             _write_all(descriptor, data)
             os.fchmod(descriptor, mode)
             os.fsync(descriptor)
@@ -149,12 +122,16 @@ def replace(path: str, data: bytes, old: bytes | None = None) -> None:
         if old is not None and _bytes(path) != old:
             raise Outrun(path)
         os.rename(temporary, path)
-        temporary = ""
-        _sync_folder(os.path.dirname(path))
+        is_made = False
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
-        raise libuci.Refused(libuci.IO, path, hint=error.strerror or "")
+        raise _failed(path, error)
     finally:
-        if temporary:
+        if is_made:
             os.unlink(temporary)
 
 
@@ -163,20 +140,8 @@ def _bytes(path: str) -> bytes:
         return handle.read()
 
 
-def list_files(folder: str) -> list[str]:
-    """Return the files that `*` stands for in a folder, sorted by bytes; NOT_FOUND when it matches nothing."""
-    try:
-        found = sorted(name for name in os.listdir(os.fsencode(folder + "/")) if not name.startswith(b"."))
-    except OSError:
-        found = []
-    if not found:
-        raise libuci.Refused(libuci.NOT_FOUND, folder)
-    return [os.fsdecode(name) for name in found if not os.path.isdir(os.fsencode(folder + "/") + name)]
-
-
-def exists(path: str) -> bool:
-    """Tell whether there is anything at the path."""
-    return _mode(path) is not None
+def _failed(path: str, error: OSError) -> libuci.Refused:
+    return libuci.Refused(libuci.IO, path, hint=error.strerror or "")
 
 
 def _mode(path: str) -> int | None:
@@ -184,25 +149,6 @@ def _mode(path: str) -> int | None:
         return os.stat(path).st_mode
     except (OSError, ValueError):
         return None
-
-
-def _make_temporary(path: str) -> tuple[int, str]:
-    folder, name = os.path.split(path)
-    for number in range(_NAMES_MAX):
-        temporary = f"{folder}/.{name}.uci-{os.getpid():x}-{number:x}"
-        try:
-            return os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE), temporary
-        except FileExistsError:
-            continue
-    raise FileExistsError(17, "no free name for a temporary file")
-
-
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -215,57 +161,34 @@ def _write_all(descriptor: int, data: bytes) -> None:
 #
 # Contract: `load` reads a package and what is staged for it; operations of `edit` change it in memory and record;
 # `save` appends the records to the delta file in the save folder; `commit` writes the file and empties the delta;
-# `revert` takes records out of the delta. `delta_folders` are read in order, the save folder last.
+# `revert` takes records out of the delta.
 # Source: libuci file.c, delta.c.
 
 
 class Context:
-    """The state of one user of a UCI folder.
+    """The state of one user of a UCI folder."""
 
-    `override_folder` holds files that win over those of the configuration folder in whole ("": none). Without
-    `strict`, lines that do not parse are left out; `on_error` gets each. `name_all` writes the names of anonymous
-    sections too. `lines` is the reader of the last text that did not parse, or of the one that commands come from.
-    """
-
-    def __init__(self, config_folder: str, save_folder: str, override_folder: str = "") -> None:
+    def __init__(self, config_folder: str, save_folder: str) -> None:
         self.config_folder = config_folder
-        self.override_folder = override_folder
         self.save_folder = save_folder
-        self.delta_folders = [save_folder]
         self.packages: dict[str, Package] = {}
-        self.name_all = False
-        self.strict = True
-        self.on_error: Callable[[libuci.Refused], None] | None = None
-        self.lines: LineBuffer | None = None
-
-    def set_save_folder(self, path: str) -> None:
-        """Take another save folder; the one before is still read."""
-        if path in self.delta_folders:
-            self.delta_folders.remove(path)
-        self.delta_folders.append(path)
-        self.save_folder = path
-
-    def add_delta_folder(self, path: str) -> None:
-        """Read one more folder of deltas, before the save folder."""
-        if path in self.delta_folders:
-            raise libuci.Refused(libuci.DUPLICATE, path)
-        self.delta_folders.insert(len(self.delta_folders) - 1, path)
-
-    def look_up(self, pointer: edit.Pointer) -> edit.Pointer:
-        """Find what a pointer names, loading its package when needed."""
-        pointer.look_up(self.packages.get(pointer.package) or self.load(pointer.package))
-        return pointer
 
     def list_packages(self) -> list[str]:
-        """Return the names of the configuration folder's packages."""
-        return [name for name in list_files(self.config_folder) if "." not in name and libuci.is_package_name(name)]
+        """Return the names of the configuration folder's packages, sorted by bytes; NOT_FOUND when it is empty."""
+        folder = os.fsencode(self.config_folder + "/")
+        try:
+            found = sorted(name for name in os.listdir(folder) if not name.startswith(b"."))
+        except OSError:
+            found = []
+        if not found:  # as for a `*` that matches nothing
+            raise libuci.Refused(libuci.NOT_FOUND, self.config_folder)
+        names = [os.fsdecode(name) for name in found if not os.path.isdir(folder + name)]
+        return [name for name in names if "." not in name and libuci.is_package_name(name)]
 
     def load(self, name: str) -> Package:
         """Read a package from its file and the deltas; raises Refused."""
-        path = self._path(name)
-        data = read(path)
+        data = read(self._path(name))
         package = self.read(data, name)[0]
-        package.path = path
         package.data = data
         package.has_delta = True
         self._replay(package)
@@ -273,124 +196,98 @@ class Context:
 
     def read(self, data: bytes, name: str | None, merge_into: Package | None = None) -> list[Package]:
         """Parse a text as `uci import` does; the packages count as loaded."""
-        self.lines = None
         if name is not None and not libuci.is_package_name(name):
             raise libuci.Refused(libuci.INVALID)
-        importer = Importer(name, merge_into, name is not None, self.packages, self.strict, self.on_error)
-        try:
-            packages = importer.read(data)
-        except libuci.Refused:
-            self.lines = importer.lines
-            raise
-        for package in packages:
-            self.packages[package.name] = package
+        packages = Importer(name, merge_into).read(data)
+        self.packages.update({package.name: package for package in packages})
         return packages
 
     def save(self, package: Package) -> None:
         """Append the package's records to its delta file."""
         if not package.delta:
             return
-        make_save_folder(self.save_folder, self.config_folder)
+        mode = _mode(self.save_folder)
+        if mode is None:
+            like = _mode(self.config_folder)
+            try:
+                os.mkdir(self.save_folder, stat.S_IMODE(_FOLDER_MODE if like is None else like))
+            except OSError:
+                pass  # another program was quicker, or opening the file in it tells what is wrong
+        elif not stat.S_ISDIR(mode):
+            raise libuci.Refused(libuci.IO, self.save_folder)
         text = "".join([delta_line(package.name, record) for record in package.delta])
         path = f"{self.save_folder}/{package.name}"
         with open_to_write(path, f"{self.config_folder}/{package.name}", create=True) as file:
             file.append(libuci.encode(text))
-        package.saved_delta += package.delta
         package.delta = []
 
-    def commit(self, package: Package, overwrite: bool = False, old: bytes | None = None) -> Package:
+    def commit(self, package: Package, old: bytes | None = None) -> Package:
         """Write the package's file, when anything changed; return the package as it then is.
 
-        With `overwrite` the package is written as it stands, else file and deltas are read again under the lock. With
-        `old`, only where the file still holds these bytes: else it is refused, and nothing is written.
+        File and deltas are read again under the lock, but for what was imported whole. With `old`, it is written only
+        where the file still holds these bytes: else it is refused.
         """
-        path = package.path or f"{self.config_folder}/{package.name}"
-        with open_to_write(path, f"{self.config_folder}/{package.name}", create=True) as file:
+        name = package.name
+        path = self._path(name) if package.has_delta else f"{self.config_folder}/{name}"
+        with open_to_write(path, f"{self.config_folder}/{name}", create=True) as file:
             if not package.has_delta:
-                replace(path, file_text(package, self.name_all))
+                replace(path, self._text(package))
                 return package
-            if not overwrite:
-                self.save(package)
-                data = file.read()
-                if old is not None and data != old:
-                    raise Outrun(path)
-                package = self._read_again(package, path, data)
-            self._commit_delta(package, path, old)
+            self.save(package)
+            data = file.read()
+            if old is not None and data != old:
+                raise Outrun(path)
+            self.packages.pop(name, None)
+            package = self.read(data, name)[0]
+            package.has_delta = True
+            try:
+                staged = open_to_write(f"{self.save_folder}/{name}")
+            except libuci.Refused:
+                if self._replay(package):
+                    replace(path, self._text(package), old)
+                return package
+            with staged:  # emptied last, and locked all along
+                if self._replay(package, staged.read()):
+                    replace(path, self._text(package), old)
+                    staged.rewrite(b"")
         return package
 
     def revert(self, name: str, section: str | None = None, option: str | None = None) -> Package:
         """Take the records of a package, section or option out of the delta, and load again."""
-        package = self.packages.get(name)
+        package = self.packages.pop(name, None)
         if package is not None:
             self.save(package)
-        self.packages.pop(name, None)
-        self._filter_delta(name, section, option)
-        self.lines = None
-        return self.load(name)
-
-    def _filter_delta(self, name: str, section: str | None, option: str | None) -> None:
         try:
             file = open_to_write(f"{self.save_folder}/{name}")
         except libuci.Refused:
-            return  # what is not there, or no file, holds nothing to take out
+            return self.load(name)  # what is not there, or no file, holds nothing to take out
         with file:
             records = delta.filter_out(file.read(), section, option)
             if records is not None:
                 file.rewrite(libuci.encode("".join([delta_line(name, record) for record in records])))
+        return self.load(name)
 
     def staged(self, name: str) -> list[Record]:
-        """Return the records in the delta files of a package, unloaded and unchecked."""
-        records: list[Record] = []
-        for folder in self.delta_folders:
-            records += delta.parse(_read_delta(f"{folder}/{name}"), name)
-        return records
+        """Return the records in the delta file of a package, unloaded and unchecked."""
+        path = f"{self.save_folder}/{name}"
+        try:
+            data = read(path) if os.stat(path).st_size else b""  # most are there and empty, and are not opened
+        except (OSError, ValueError, libuci.Refused):
+            data = b""
+        return delta.parse(data, name)
 
     def _path(self, name: str) -> str:
         if not libuci.is_package_name(name):
             raise libuci.Refused(libuci.INVALID, name)
         if name.startswith("."):
             raise libuci.Refused(libuci.NOT_FOUND, name)
-        override = f"{self.override_folder}/{name}"
-        if self.override_folder and exists(override):
-            return override
         return f"{self.config_folder}/{name}"
 
-    def _read_again(self, package: Package, path: str, data: bytes) -> Package:
-        self.packages.pop(package.name, None)
-        package = self.read(data, package.name)[0]
-        package.path = path
-        package.has_delta = True
-        return package
-
-    def _commit_delta(self, package: Package, path: str, old: bytes | None) -> None:
-        """Replay the deltas and replace the file; the save folder's delta is emptied last, locked all along."""
-        try:
-            file = open_to_write(f"{self.save_folder}/{package.name}")
-        except libuci.Refused:
-            if self._replay(package):
-                replace(path, file_text(package, self.name_all), old)
-            return
-        with file:
-            if self._replay(package, file.read()):
-                replace(path, file_text(package, self.name_all), old)
-                file.rewrite(b"")
+    def _text(self, package: Package) -> bytes:
+        """Return what a commit writes."""
+        return file_text(package)
 
     def _replay(self, package: Package, own: bytes | None = None) -> int:
-        """Replay each folder's delta (`own`: the save folder's, already read); return how many records fitted."""
-        done = 0
-        self.lines = None
-        for folder in self.delta_folders:
-            is_own = own is not None and folder == self.save_folder
-            data = own if is_own and own is not None else _read_delta(f"{folder}/{package.name}")
-            records = delta.parse(data, package.name)
-            package.saved_delta += records
-            done += delta.replay(package, records)
-        return done
-
-
-def _read_delta(path: str) -> bytes:
-    """Return the bytes of a delta; most are there and empty, and are not opened."""
-    try:
-        return read(path) if os.stat(path).st_size else b""
-    except (OSError, ValueError, libuci.Refused):
-        return b""
+        """Replay the delta (`own`: as it was read already); return how many records fitted."""
+        records = self.staged(package.name) if own is None else delta.parse(own, package.name)
+        return delta.replay(package, records)

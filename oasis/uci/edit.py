@@ -1,8 +1,8 @@
 """libuci's operations on a loaded package, with the records they leave; knows no files.
 
 A Pointer is libuci's uci_ptr: what `package.section.option=value` names, and what of it exists. Each operation changes
-the package and, unless `silent`, appends a record to its delta. Every oddity is libuci's and on purpose: the delta must
-replay to the same package. What people and models may ask for is an operation, checked first (`check`).
+the package and appends a record to its delta, where it keeps one. Every oddity is libuci's and on purpose: the delta
+must replay to the same package. What people and models may ask for is an operation, checked first (`check`).
 Source: libuci util.c (uci_parse_ptr), list.c.
 """
 
@@ -14,6 +14,8 @@ from oasis.uci.package import Package, Section, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Required, TypedDict
 
     class Step(TypedDict, total=False):
@@ -36,99 +38,69 @@ if TYPE_CHECKING:
 ADD, REMOVE, CHANGE, RENAME, REORDER, LIST_ADD, LIST_DEL = "+", "-", "", "@", "^", "|", "~"
 
 _BLANKS = " \t\n\r\v\f"
-_DIGITS = frozenset("0123456789")
 _INT_BITS = 32
 _LONG_MAX = 2**63 - 1
 _UNSIGNED_LONG_MAX = 2**64 - 1
 
 
 class Pointer:
-    """The names of an element and, once placed, the elements themselves."""
+    """What names stand for in a package, see `parse_pointer`; raises Refused for a malformed `@type[n]`.
 
-    __slots__ = ("complete", "extended", "found", "option", "package", "place_in", "section", "target", "value")
+    `target` is the section, None where there is none; `found` tells whether the option is there, `complete` whether all
+    that is named is. An `extended` name (`@type[n]`) becomes the section's real one.
+    """
 
-    def __init__(self, package: str, section: str | None = None, option: str | None = None, value: str | None = None):
+    __slots__ = ("complete", "extended", "found", "option", "package", "section", "target", "value")
+
+    def __init__(
+        self, package: Package, section: str | None = None, option: str | None = None, value: str | None = None
+    ) -> None:
         self.package = package
         self.section = section
         self.option = option
         self.value = value
-        self.extended = section is not None and not libuci.is_name(section)
-        self.complete = False
-        self.found = False
-        self.place_in: Package | None = None
         self.target: Section | None = None
+        self.extended = section is not None and not libuci.is_name(section)
+        if section is not None:
+            self.target = self._extended(section) if self.extended else package.find(section)
+        self.found = self.target is not None and option is not None and option in self.target.options
+        self.complete = section is None or (self.target is not None and (option is None or self.found))
 
-    def look_up(self, package: Package) -> None:
-        """Find the section and option in the package; raises Refused for a malformed `@type[n]`."""
-        self.place_in = package
-        if self.section is None:
-            self.complete = True
-            return
-        self.target = _extended(package, self) if self.extended else package.find(self.section)
-        if self.target is None:
-            return
-        self.found = self.option is not None and self.option in self.target.options
-        self.complete = self.option is None or self.found
-
-    def place(self, package: Package, section: Section | None) -> None:
-        """Take package and section as found; the option is looked up, and the pointer never counts as complete."""
-        self.place_in = package
-        self.target = section
-        self.found = section is not None and self.option is not None and self.option in section.options
-
-    def owner(self) -> Package:
-        """Return the package looked up."""
-        if self.place_in is None:
+    def _extended(self, name: str) -> Section | None:
+        """Find `@type[n]` or `@[n]`, n may be negative."""
+        head, bracket, rest = name.partition("[")
+        digits, end, tail = rest.partition("]")
+        type, index = head[1:], _leading(digits or "0")
+        is_whole = (digits or "0").lstrip(_BLANKS) == index
+        is_well_formed = head.startswith("@") and bracket and end and not tail and index and is_whole
+        if not is_well_formed or (type and not libuci.is_type(type)):
             raise libuci.Refused(libuci.INVALID)
-        return self.place_in
+        sections = [section for section in self.package.sections if not type or section.type == type]
+        number = leading_number(index) or 0
+        number += len(sections) if number < 0 else 0
+        if not 0 <= number < len(sections):
+            return None
+        self.section = sections[number].name
+        return sections[number]
 
     def record(self, command: str, value: str | None) -> None:
-        """Append a record to the delta of a package that keeps one."""
-        package = self.owner()
-        if package.has_delta:
-            package.delta.append((command, self.section or "", self.option, value))
+        """Note a change that was made to what is named."""
+        self.package.record(command, self.section or "", self.option, value)
 
 
-def parse_pointer(text: str) -> Pointer:
-    """Parse `package[.section[.option]][=value]`; raises Refused (PARSE)."""
-    left, equals, value = text.partition("=")
+def parse_pointer(text: str) -> tuple[str, str | None, str | None, str | None]:
+    """Parse `package[.section[.option]][=value]` into these four; raises Refused (PARSE)."""
+    left, equals, given = text.partition("=")
     parts: list[str | None] = [*left.split(".")]
     package, section, option = (*parts, None, None)[:3]
-    pointer = Pointer(package or "", section, option, value if equals else None)
     if (
         len(parts) > 3
-        or not libuci.is_type(pointer.package)
-        or (pointer.option is not None and not libuci.is_name(pointer.option))
-        or (pointer.value is not None and not libuci.is_value(pointer.value))
+        or not libuci.is_type(package or "")
+        or (option is not None and not libuci.is_name(option))
+        or not libuci.is_value(given)
     ):
         raise libuci.Refused(libuci.PARSE)
-    return pointer
-
-
-def _extended(package: Package, pointer: Pointer) -> Section | None:
-    """Find `@type[n]`, `@[n]`, n may be negative; the pointer takes the section's real name."""
-    head, bracket, rest = (pointer.section or "").partition("[")
-    digits, end, tail = rest.partition("]")
-    index = _leading(digits or "0")
-    is_whole = (digits or "0").lstrip(_BLANKS) == index
-    if not (head.startswith("@") and bracket and end and not tail and index and is_whole):
-        raise libuci.Refused(libuci.INVALID)
-    type = head[1:]
-    if type and not libuci.is_type(type):
-        raise libuci.Refused(libuci.INVALID)
-    sections = [section for section in package.sections if not type or section.type == type]
-    number = leading_number(index) or 0
-    number += len(sections) if number < 0 else 0
-    if not 0 <= number < len(sections):
-        return None
-    pointer.section = sections[number].name
-    return sections[number]
-
-
-def _as_int(number: int) -> int:
-    """Cut a number as C's conversion to int does."""
-    number &= (1 << _INT_BITS) - 1
-    return number - (1 << _INT_BITS) if number >> (_INT_BITS - 1) else number
+    return package or "", section, option, given if equals else None
 
 
 def leading_number(text: str) -> int | None:
@@ -137,135 +109,121 @@ def leading_number(text: str) -> int | None:
     return _as_int(min(max(int(found), -_LONG_MAX - 1), _LONG_MAX)) if found else None
 
 
-def _leading(text: str) -> str:
-    """Return the number that a text begins with, after blanks, as it is written; "" for none."""
-    text = text.lstrip(_BLANKS)
-    end = start = 1 if text[:1] in ("+", "-") else 0
-    while end < len(text) and text[end] in _DIGITS:
-        end += 1
-    return text[:end] if end > start else ""
-
-
 def position(text: str) -> int:
     """Return the position that libuci reads from a text: 0 for a word. Source: strtoul, then int."""
     number = int(_leading(text) or "0")
-    if abs(number) > _UNSIGNED_LONG_MAX:
-        number = _UNSIGNED_LONG_MAX
-    return _as_int(number)
+    return _as_int(number if abs(number) <= _UNSIGNED_LONG_MAX else _UNSIGNED_LONG_MAX)
 
 
-def add_section(package: Package, type: str, silent: bool = False) -> Section:
-    """Add an anonymous section at the end."""
-    section = package.append(type, "")
-    if not silent and package.has_delta:
-        package.delta.append((ADD, section.name, None, type))
+def _leading(text: str) -> str:
+    """Return the number that a text begins with, after blanks, as it is written; "" for none."""
+    text = text.lstrip(_BLANKS)
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    behind = digits.lstrip("0123456789")
+    return text[: len(text) - len(behind)] if behind != digits else ""
+
+
+def _as_int(number: int) -> int:
+    """Cut a number as C's conversion to int does."""
+    number &= (1 << _INT_BITS) - 1
+    return number - (1 << _INT_BITS) if number >> (_INT_BITS - 1) else number
+
+
+def set_section(package: Package, section: Section | None, name: str, type: str) -> Section:
+    """Give a section another type, or add one of this name and type where there is none; "" makes it anonymous."""
+    if section is None:
+        section = package.append(type, name)
+        package.record(CHANGE if name else ADD, section.name, None, type)
+    elif section.type != type:
+        # libuci makes a new section with the old name when the type's length differs; a named one is not anonymous.
+        if len(section.type) != len(type):
+            section.anonymous = False
+        section.type = type
+        package.record(CHANGE, name, None, type)
     return section
 
 
-def set_value(pointer: Pointer, silent: bool = False) -> None:
+def set_option(package: Package, section: Section, option: str, value: str) -> None:
+    """Give an option a value that it does not have."""
+    if section.options.get(option) != value:
+        section.options[option] = value
+        package.record(CHANGE, section.name, option, value)
+
+
+def set_value(pointer: Pointer) -> None:
     """Set an option, or make or retype a named section; an empty value deletes what exists."""
-    package, section, value = pointer.owner(), pointer.target, pointer.value
-    if value is None or pointer.section is None or (section is None and pointer.option is not None):
+    section, option, value = pointer.target, pointer.option, pointer.value
+    if value is None or pointer.section is None or (section is None and option is not None):
         raise libuci.Refused(libuci.INVALID)
-    if pointer.option is None and value and not libuci.is_type(value):
+    if option is None and value and not libuci.is_type(value):
         raise libuci.Refused(libuci.INVALID)
     if not value:
         if pointer.complete:
             delete(pointer)
-        return
-    if section is None:
-        pointer.target = package.append(value, pointer.section)
-    elif pointer.option is not None:
-        if section.options.get(pointer.option) == value:
-            return
-        section.options[pointer.option] = value
-    elif not _retype(section, value):
-        return
-    if not silent:
-        pointer.record(CHANGE, value)
+    elif section is not None and option is not None:
+        set_option(pointer.package, section, option, value)
+    else:
+        pointer.target = set_section(pointer.package, section, pointer.section, value)
 
 
-def _retype(section: Section, type: str) -> bool:
-    if section.type == type:
-        return False
-    # libuci makes a new section with the old name when the type's length differs; a named one is not anonymous.
-    if len(section.type) != len(type):
-        section.anonymous = False
-    section.type = type
-    return True
-
-
-def delete(pointer: Pointer, silent: bool = False) -> None:
+def delete(pointer: Pointer) -> None:
     """Delete a section, an option, or with a number as value one item of a list."""
-    package, section = pointer.owner(), pointer.target
+    section, option = pointer.target, pointer.option
     if not pointer.complete:
         raise libuci.Refused(libuci.NOT_FOUND)
     if section is None:
         raise libuci.Refused(libuci.INVALID)
-    if pointer.option is None:
-        package.remove(section)
-    else:
-        value = section.options[pointer.option]
-        if isinstance(value, list) and pointer.value:
-            _delete_item(pointer, value, silent)
-            return
-        section.delete_option(pointer.option)
-    if not silent:
-        pointer.record(REMOVE, None)
-
-
-def _delete_item(pointer: Pointer, items: list[str], silent: bool) -> None:
-    number = leading_number(pointer.value or "")
-    if number is None or not 0 <= number < len(items):
+    items = section.options[option] if option is not None else None
+    if isinstance(items, list) and pointer.value:
+        number = leading_number(pointer.value)
+        if number is not None and 0 <= number < len(items):
+            pointer.record(REMOVE, pointer.value)
+            del items[number]
         return
-    if not silent:
-        pointer.record(REMOVE, pointer.value)
-    del items[number]
+    if option is None:
+        pointer.package.remove(section)
+    else:
+        section.delete_option(option)
+    pointer.record(REMOVE, None)
 
 
-def add_list(pointer: Pointer, silent: bool = False) -> None:
+def add_list(pointer: Pointer) -> None:
     """Append an item to a list; an option becomes a list where it stands."""
-    section, value = pointer.target, pointer.value
-    if section is None or value is None:
+    if pointer.target is None or pointer.value is None:
         raise libuci.Refused(libuci.INVALID)
     if pointer.option is not None:
-        section.append(pointer.option, value)
-    if not silent:
-        pointer.record(LIST_ADD, value)
+        pointer.target.append(pointer.option, pointer.value)
+    pointer.record(LIST_ADD, pointer.value)
 
 
-def del_list(pointer: Pointer, silent: bool = False) -> None:
+def del_list(pointer: Pointer) -> None:
     """Remove every equal item from a list; the record is left even when there was none."""
-    section, value = pointer.target, pointer.value
-    if section is None or value is None:
+    if pointer.target is None or pointer.value is None:
         raise libuci.Refused(libuci.INVALID)
-    current = section.options.get(pointer.option or "")
-    if not isinstance(current, list):
-        return
-    if not silent:
-        pointer.record(LIST_DEL, value)
-    current[:] = [item for item in current if item != value]
+    items = pointer.target.options.get(pointer.option or "")
+    if isinstance(items, list):
+        pointer.record(LIST_DEL, pointer.value)
+        items[:] = [item for item in items if item != pointer.value]
 
 
-def rename(pointer: Pointer, silent: bool = False) -> None:
+def rename(pointer: Pointer) -> None:
     """Rename a section or an option."""
-    package, section, value = pointer.owner(), pointer.target, pointer.value
+    section, value = pointer.target, pointer.value
     if not pointer.complete:
         raise libuci.Refused(libuci.NOT_FOUND)
     if section is None or value is None:
         raise libuci.Refused(libuci.INVALID)
-    if not silent:
-        pointer.record(RENAME, value)
+    pointer.record(RENAME, value)
     if pointer.option is None:
-        package.rename(section, value)
+        pointer.package.rename(section, value)
     else:
         section.rename_option(pointer.option, value)
 
 
-def reorder(package: Package, section: Section, to: int, silent: bool = False) -> None:
+def reorder(package: Package, section: Section, to: int) -> None:
     """Move a section to a position."""
-    if package.move(section, to) and not silent and package.has_delta:
-        package.delta.append((REORDER, section.name, None, str(to)))
+    if package.move(section, to):
+        package.record(REORDER, section.name, None, str(to))
 
 
 # -- operations as dicts: checked, done on a package, written as lines of `uci batch` ---------------------------------
@@ -278,18 +236,18 @@ def reorder(package: Package, section: Section, to: int, silent: bool = False) -
 # Stricter than libuci where libuci accepts what it later ignores: names that it would not read again, missing sections,
 # new names that are taken, positions that are no number. Raises UciError naming package.section.option.
 
-# The keys in addition to op and package: (needed, allowed in addition).
-_KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "add": (("type",), ()),
-    "add_list": (("section", "option", "value"), ()),
-    "del_list": (("section", "option", "value"), ()),
-    "delete": (("section",), ("option",)),
-    "rename": (("section", "name"), ("option",)),
-    "reorder": (("section", "index"), ()),
+# Of each operation: the keys in addition to op and package, and which of them holds its value; `option` may be left out
+# where it stands in brackets.
+_KEYS = {
+    "set": (("section", "option", "value"), "value"),
+    "set section": (("section", "type"), "type"),
+    "add": (("type",), "type"),
+    "add_list": (("section", "option", "value"), "value"),
+    "del_list": (("section", "option", "value"), "value"),
+    "delete": (("section", "[option]"), ""),
+    "rename": (("section", "name", "[option]"), "name"),
+    "reorder": (("section", "index"), "index"),
 }
-_SET_OPTION = (("section", "option", "value"), ())
-_SET_SECTION = (("section", "type"), ())
-
 _HINTS = {
     "package": "a package is the name of a file in /etc/config, without slashes",
     "section": "write a section's name or @type[n]",
@@ -299,6 +257,13 @@ _HINTS = {
     "value": "a value is text without control characters but tab and newline",
     "index": "the position is a number from 0",
 }
+_OPERATIONS = {
+    "set": set_value,
+    "add_list": add_list,
+    "del_list": del_list,
+    "delete": delete,
+    "rename": rename,
+}
 
 
 def label(operation: Operation) -> str:
@@ -307,58 +272,30 @@ def label(operation: Operation) -> str:
     return ".".join(str(part) for part in parts if part is not None)
 
 
+def _keys(operation: Operation) -> tuple[tuple[str, ...], str]:
+    """Return the row of an operation in _KEYS."""
+    word = operation.get("op")
+    if word == "set" and "option" not in operation and "type" in operation:
+        return _KEYS["set section"]
+    if not isinstance(word, str) or word not in _KEYS or " " in word:
+        words = ", ".join(word for word in _KEYS if " " not in word)
+        raise UciError(f"{label(operation)}: unknown operation {word}", "one of " + words)
+    return _KEYS[word]
+
+
 def check(operation: Operation) -> None:
     """Check the shape, the names and the value of an operation; raises UciError."""
-    needed, more = _keys(operation)
-    for key in ("package", *needed, *more):
-        if key not in operation and key in more:
-            continue
-        if not _is_good(key, operation.get(key)):
-            word = "is missing" if key not in operation else "is not valid"
-            raise UciError(f"{label(operation)}: {key} of {operation.get('op')} {word}", _HINTS[key])
-    unknown = [key for key in operation if key not in ("op", "package", *needed, *more)]
-    if unknown:
-        raise UciError(f"{label(operation)}: {operation.get('op')} takes no {unknown[0]}", "leave it out")
-
-
-def apply(operation: Operation, package: Package) -> str | None:
-    """Do a checked operation on the package, recording it; return the name of an added section."""
-    try:
-        return _apply(operation, package)
-    except libuci.Refused as error:
-        raise error.about(label(operation), _hint(error, operation))
-
-
-def find(package: Package, section: str) -> Section | None:
-    """Return the section of this name or `@type[n]`; raises UciError when it is malformed."""
-    pointer = Pointer(package.name, section)
-    try:
-        pointer.look_up(package)
-    except libuci.Refused as error:
-        raise error.about(f"{package.name}.{section}", _HINTS["section"])
-    return pointer.target
-
-
-def batch_line(operation: Operation) -> str:
-    """Return the line of `uci batch` for a checked operation; it may hold newlines inside quotes."""
-    word, package = str(operation["op"]), str(operation["package"])
-    if word == "add":
-        return f"add {quote(package)} {quote(str(operation['type']))}\n"
-    text = label(operation)
-    value = operation.get(_value_key(operation))
-    if value is not None:
-        text += f"={value}"
-    return f"{word} {quote(text)}\n"
-
-
-def _keys(operation: Operation) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    word = operation.get("op")
-    if word == "set":
-        return _SET_SECTION if "type" in operation and "option" not in operation else _SET_OPTION
-    keys = _KEYS.get(word) if isinstance(word, str) else None
-    if keys is None:
-        raise UciError(f"{label(operation)}: unknown operation {word}", "one of set, " + ", ".join(_KEYS))
-    return keys
+    known = ["op", "package"]
+    for word in ("package", *_keys(operation)[0]):
+        key = word.strip("[]")
+        known.append(key)
+        is_there = key in operation
+        if (is_there or key == word) and not _is_good(key, operation.get(key)):
+            fault = "is not valid" if is_there else "is missing"
+            raise UciError(f"{label(operation)}: {key} of {operation['op']} {fault}", _HINTS[key])
+    for key in operation:
+        if key not in known:
+            raise UciError(f"{label(operation)}: {operation['op']} takes no {key}", "leave it out")
 
 
 def _is_good(key: str, value: object) -> bool:
@@ -368,85 +305,84 @@ def _is_good(key: str, value: object) -> bool:
         return False
     if key == "package":
         return libuci.is_package_name(value) and "." not in value and "=" not in value
-    if key == "section":
-        return libuci.is_name(value) or _is_extended(value)
+    if key == "section" and value.startswith("@"):
+        kind, bracket, number = value[1:].rpartition("[")
+        is_number = number.endswith("]") and number[:-1].removeprefix("-").isdecimal() and number.isascii()
+        is_kind = not kind or (libuci.is_type(kind) and "." not in kind and "=" not in kind)
+        return bool(bracket) and is_number and is_kind
     if key == "type":
         return libuci.is_type(value)
     if key == "value":
-        return libuci.is_value(value) and _is_encodable(value)
+        try:
+            libuci.encode(value)
+        except UnicodeEncodeError:
+            return False
+        return libuci.is_value(value)
     return libuci.is_name(value)
 
 
-def _is_extended(value: str) -> bool:
-    """Tell whether a text is `@type[number]`, `@[number]` included."""
-    kind, bracket, number = value[1:].rpartition("[")
-    is_number = number.endswith("]") and number[:-1].removeprefix("-").isdecimal() and number.isascii()
-    is_kind = not kind or (libuci.is_type(kind) and "." not in kind and "=" not in kind)
-    return value.startswith("@") and bool(bracket) and is_number and is_kind
-
-
-def _is_encodable(value: str) -> bool:
-    try:
-        libuci.encode(value)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _value_key(operation: Operation) -> str:
-    word = operation["op"]
-    if word == "set" and "option" not in operation:
-        return "type"
-    return {"rename": "name", "reorder": "index"}.get(str(word), "value")
-
-
-def _apply(operation: Operation, package: Package) -> str | None:
-    word = str(operation["op"])
+def apply(operation: Operation, package: Package) -> str | None:
+    """Do a checked operation on the package, recording it; return the name of an added section."""
+    word, option = operation["op"], operation.get("option")
     if word == "add":
-        return add_section(package, str(operation["type"])).name
-    option, value = operation.get("option"), operation.get(_value_key(operation))
-    pointer = Pointer(
-        package.name,
-        str(operation["section"]),
-        None if option is None else str(option),
-        None if value is None else str(value),
-    )
-    pointer.look_up(package)
-    is_new = word == "set" and option is None and not pointer.extended
-    if pointer.target is None and not is_new:
-        raise libuci.Refused(libuci.NOT_FOUND)
-    if word == "rename":
-        _check_new_name(package, pointer)
-    if word == "reorder" and pointer.target is not None:
-        reorder(package, pointer.target, int(str(value)))
-    else:
-        _OPERATIONS[word](pointer)
+        return set_section(package, None, "", operation["type"]).name
+    value = operation.get(_keys(operation)[1])
+    try:
+        pointer = Pointer(package, operation["section"], option, None if value is None else str(value))
+        section = pointer.target
+        if section is None and (word != "set" or option is not None or pointer.extended):
+            raise libuci.Refused(libuci.NOT_FOUND)
+        if word == "rename" and section is not None:
+            # libuci would write both of two equal names, and read only one of them back.
+            new = operation["name"]
+            is_taken = new != option and new in section.options
+            if is_taken if option is not None else package.find(new) not in (None, section):
+                raise libuci.Refused(libuci.DUPLICATE)
+        if word == "reorder" and section is not None:
+            reorder(package, section, operation["index"])
+        else:
+            _OPERATIONS[word](pointer)
+    except libuci.Refused as error:
+        hint = "write @type[n], n a number, for a section without a name"
+        if error.status == libuci.DUPLICATE:
+            hint = f"{operation.get('name')} is there already"
+        elif error.status == libuci.NOT_FOUND:
+            hint = f"package {package.name} has no such {'section' if option is None else 'option'}"
+        raise error.about(label(operation), hint)
     return None
 
 
-def _check_new_name(package: Package, pointer: Pointer) -> None:
-    """Refuse a name that is taken: libuci would write both, and read only one of them back."""
-    new = pointer.value or ""
-    if pointer.option is None:
-        is_taken = package.find(new) not in (None, pointer.target)
-    else:
-        is_taken = new != pointer.option and pointer.target is not None and new in pointer.target.options
-    if is_taken:
-        raise libuci.Refused(libuci.DUPLICATE)
+def apply_all(steps: list[Operation], read: Callable[[str], Package]) -> tuple[dict[str, Package], list[str | None]]:
+    """Check operations and do them on the packages that `read` gives; return these, and the name of each added section.
+
+    Raises: UciError naming the operation's number, counted from 1, and its package.section.option.
+    """
+    packages: dict[str, Package] = {}
+    added: list[str | None] = []  # one for each operation, None for all but `add`
+    for number, operation in enumerate(steps, 1):
+        try:
+            check(operation)
+            name = operation["package"]
+            if name not in packages:
+                packages[name] = read(name)
+            added.append(apply(operation, packages[name]))
+        except UciError as error:
+            raise UciError(f"operation {number}: {error.message}", error.hint)
+    return packages, added
 
 
-def _hint(error: libuci.Refused, operation: Operation) -> str:
-    if error.status == libuci.DUPLICATE:
-        return f"{operation.get('name')} is there already"
-    if error.status == libuci.NOT_FOUND:
-        return f"package {operation['package']} has no such {'option' if 'option' in operation else 'section'}"
-    return "write @type[n], n a number, for a section without a name"
+def find(package: Package, section: str) -> Section | None:
+    """Return the section of this name or `@type[n]`; raises UciError when it is malformed."""
+    try:
+        return Pointer(package, section).target
+    except libuci.Refused as error:
+        raise error.about(f"{package.name}.{section}", _HINTS["section"])
 
 
-_OPERATIONS = {
-    "set": set_value,
-    "add_list": add_list,
-    "del_list": del_list,
-    "delete": delete,
-    "rename": rename,
-}
+def batch_line(operation: Operation) -> str:
+    """Return the line of `uci batch` for a checked operation; it may hold newlines inside quotes."""
+    word = operation["op"]
+    if word == "add":
+        return f"add {quote(operation['package'])} {quote(operation['type'])}\n"
+    value = operation.get(_keys(operation)[1])
+    return f"{word} {quote(label(operation) + ('' if value is None else f'={value}'))}\n"

@@ -61,16 +61,7 @@ _PARSED_BYTES = 32 * 1024
 
 def tables(package: Package) -> dict[str, dict[str, object]]:
     """Return the sections by name, in order: {".name", ".type", ".anonymous", ".index", option: str | [str]}."""
-    found: dict[str, dict[str, object]] = {}
-    for index, section in enumerate(package.sections):
-        found[str(section.name)] = {
-            ".name": str(section.name),
-            ".type": section.type,
-            ".anonymous": section.anonymous,
-            ".index": index,
-            **{str(name): value for name, value in section.options.items()},
-        }
-    return found
+    return {section.name: section.table(index) for index, section in enumerate(package.sections)}
 
 
 # -- preview: what files will be after operations, computed from their bytes alone ------------------------------------
@@ -82,33 +73,19 @@ def preview(files: dict[str, bytes], steps: list[edit.Operation]) -> dict[str, b
     Shape: files {package: bytes of its file}; the same keys come back.
     Raises: UciError naming the operation's number, counted from 1, and its package.section.option.
     """
+
+    def read(name: str) -> Package:
+        if name not in files:
+            raise UciError(f"{name}: Entry not found", "there is no such package; uci never makes one")
+        try:
+            return parse(files[name], name)
+        except UciError as error:
+            raise UciError(f"{name}: {error.message}", error.hint)
+
     result = dict(files)
-    for name, package in _perform(files, steps).items():
+    for name, package in edit.apply_all(steps, read)[0].items():
         fresh = parse(files[name], name)
         # A commit reads the file again and replays the records; what it does not take back must not show here either.
         if delta.replay(fresh, [record for record in package.delta if delta.is_kept(record)]):
             result[name] = file_text(fresh)
     return result
-
-
-def _perform(files: dict[str, bytes], steps: list[edit.Operation]) -> dict[str, Package]:
-    packages: dict[str, Package] = {}
-    for number, operation in enumerate(steps, 1):
-        try:
-            edit.check(operation)
-            name = str(operation["package"])
-            if name not in packages:
-                packages[name] = _parse(files, name)
-            edit.apply(operation, packages[name])
-        except UciError as error:
-            raise UciError(f"operation {number}: {error.message}", error.hint)
-    return packages
-
-
-def _parse(files: dict[str, bytes], name: str) -> Package:
-    if name not in files:
-        raise UciError(f"{name}: Entry not found", "there is no such package; uci never makes one")
-    try:
-        return parse(files[name], name)
-    except UciError as error:
-        raise UciError(f"{name}: {error.message}", error.hint)

@@ -1,12 +1,14 @@
 """The values: a package with its sections in order, and their text; knows no files.
 
-Shape: Package(name, sections [Section], created: sections ever made, delta: records not yet saved, saved_delta: records
-read from delta files, path: file or "", has_delta: False for what was imported whole). Section(type, name, anonymous,
-options {name: str | [str]} in order). A delta record is (command, section, option or None, value or None).
+Shape: Package(name, sections [Section], created: sections ever made, delta: records not yet saved, has_delta: False for
+what was imported whole, and keeps no records). Section(type, name, anonymous, options {name: str | [str]} in order).
+A delta record is (command, section, option or None, value or None).
 Source: libuci list.c.
 """
 
 from __future__ import annotations
+
+import functools
 
 from oasis.uci import libuci
 
@@ -66,19 +68,30 @@ class Section:
             plain = str.__str__(key)
             self.options[HiddenName(plain) if plain in self.options else plain] = value
 
+    def table(self, index: int) -> dict[str, object]:
+        """Return the section as a dict of the caller's: {".name", ".type", ".anonymous", ".index", option: value}.
+
+        A list that has lost all its items counts as gone, as after a commit.
+        """
+        found: dict[str, object] = {
+            ".name": self.name, ".type": self.type, ".anonymous": self.anonymous, ".index": index,
+        }  # fmt: skip
+        for name, value in self.options.items():
+            if value:
+                found.setdefault(str(name), list(value) if isinstance(value, list) else value)
+        return found
+
 
 class Package:
     """A package: its sections in the order of the file, and what is recorded about changes to it."""
 
-    __slots__ = ("_by_name", "created", "data", "delta", "has_delta", "name", "path", "saved_delta", "sections")
+    __slots__ = ("_by_name", "created", "data", "delta", "has_delta", "name", "sections")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.sections: list[Section] = []
         self.created = 0
         self.delta: list[Record] = []
-        self.saved_delta: list[Record] = []
-        self.path = ""
         self.has_delta = False
         self.data: bytes | None = None  # what the file held when it was read
         self._by_name: dict[str, Section] | None = {}
@@ -86,8 +99,7 @@ class Package:
     def copy(self) -> Package:
         """Return a package that can be changed without changing this one; records of changes are not copied."""
         package = Package(self.name)
-        package.created, package.path, package.has_delta = self.created, self.path, self.has_delta
-        package.data = self.data
+        package.created, package.has_delta, package.data = self.created, self.has_delta, self.data
         for section in self.sections:
             new = Section(section.type, section.name, section.anonymous)
             values = section.options.items()
@@ -95,6 +107,11 @@ class Package:
             package.sections.append(new)
         package._by_name = None
         return package
+
+    def record(self, command: str, section: str, option: str | None, value: str | None) -> None:
+        """Note a change that was made, where the package keeps records."""
+        if self.has_delta:
+            self.delta.append((command, section, option, value))
 
     def find(self, name: str) -> Section | None:
         """Return the first section of this name, or None."""
@@ -105,13 +122,10 @@ class Package:
     def append(self, type: str, name: str) -> Section:
         """Add a section at the end; without a name it is anonymous and gets libuci's name."""
         self.created += 1
-        is_anonymous = not name
-        if is_anonymous:
-            name = anonymous_name(self.created, type)
-        section = Section(type, name, is_anonymous)
+        section = Section(type, name or "cfg%02x%s" % (self.created, _hash(type)), not name)
         self.sections.append(section)
         if self._by_name is not None:
-            self._by_name.setdefault(name, section)
+            self._by_name.setdefault(section.name, section)
         return section
 
     def remove(self, section: Section) -> None:
@@ -135,25 +149,16 @@ class Package:
         return before != after
 
 
-_hashes: dict[str, str] = {}
-# Types come from files; a hostile one must not make the daemon remember them for ever.
-_HASHES_MAX = 256
-
-
-def anonymous_name(created: int, type: str) -> str:
-    """Return the name libuci gives to the created-th section of a package when it has none.
+@functools.lru_cache(256)  # types come from files; a hostile one must not make the daemon remember them for ever
+def _hash(type: str) -> str:
+    """Return the part of an anonymous section's name that its type gives.
 
     Source: libuci list.c, uci_fixup_section: djb hash of the type (C's signed characters), 16 bits.
     """
-    known = _hashes.get(type)
-    if known is None:
-        value = 5381
-        for byte in type.encode("utf-8", "surrogateescape"):
-            value = (value * 33 + (byte - 256 if byte > 127 else byte)) & 0xFFFF
-        known = "%04x" % value
-        if len(_hashes) < _HASHES_MAX:
-            _hashes[type] = known
-    return "cfg%02x%s" % (created, known)
+    value = 5381
+    for byte in libuci.encode(type):
+        value = (value * 33 + (byte - 256 if byte > 127 else byte)) & 0xFFFF
+    return "%04x" % value
 
 
 # -- text: the file, the export, a line of a delta --------------------------------------------------------------------
@@ -161,35 +166,39 @@ def anonymous_name(created: int, type: str) -> str:
 # The counterpart of `parser` and `delta`.
 # Source: libuci file.c, uci_export_package; delta.c, uci_delta_save.
 
+_QUOTE = "'\\''"  # a single quote inside of single quotes
+
 
 def quote(value: str) -> str:
     """Return the value in single quotes, each one inside as '\\''."""
-    return "'" + value.replace("'", "'\\''") + "'"
+    return "'" + value.replace("'", _QUOTE) + "'"
 
 
-def file_text(package: Package, name_all: bool = False) -> bytes:
-    """Return the text of the package's file as a commit writes it; `name_all` names anonymous sections too."""
+def file_text(package: Package) -> bytes:
+    """Return the text of the package's file as a commit writes it."""
     lines: list[str] = []
+    add = lines.append
     for section in package.sections:
-        _write_section(lines, section, name_all)
-    lines.append("\n")
+        add("\nconfig " + section.type.replace("'", _QUOTE))
+        add("\n" if section.anonymous else " " + quote(section.name) + "\n")
+        for name, value in section.options.items():
+            word = "option" if isinstance(value, str) else "list"
+            for item in [value] if isinstance(value, str) else value:
+                add(f"\t{word} {name} '{item}'\n" if "'" not in item else f"\t{word} {name} {quote(item)}\n")
+    add("\n")
     return libuci.encode("".join(lines))
 
 
-def export_text(package: Package, name_all: bool = False) -> bytes:
+def export_text(package: Package) -> bytes:
     """Return the text of `uci export`: the file's text behind a line with the package's name."""
-    return libuci.encode("package " + _escape(package.name) + "\n") + file_text(package, name_all)
+    return libuci.encode("package " + package.name.replace("'", _QUOTE) + "\n") + file_text(package)
 
 
 def delta_line(package: str, record: Record) -> str:
     """Return the line of a delta file for a record."""
     command, section, option, value = record
-    line = f"{command}{package}.{section}"
-    if option is not None:
-        line += "." + option
-    if value is None:
-        return line + "\n"
-    return f"{line}={quote(value)}\n"
+    line = f"{command}{package}.{section}" + (f".{option}" if option is not None else "")
+    return line + ("\n" if value is None else f"={quote(value)}\n")
 
 
 def changes_text(package: str, records: list[Record]) -> str:
@@ -197,27 +206,6 @@ def changes_text(package: str, records: list[Record]) -> str:
     lines: list[str] = []
     for command, section, option, value in records:
         head = f"{package}.{section}" + (f".{option}" if option is not None else "")
-        if command == "-":
-            lines.append(f"-{head}\n")
-        else:
-            sign = {"|": "+=", "~": "-="}.get(command, "=")
-            lines.append(f"{head}{sign}{quote(value or '')}\n")
+        sign = {"|": "+=", "~": "-="}.get(command, "=")
+        lines.append(f"-{head}\n" if command == "-" else f"{head}{sign}{quote(value or '')}\n")
     return "".join(lines)
-
-
-def _write_section(lines: list[str], section: Section, name_all: bool) -> None:
-    add = lines.append
-    add("\nconfig " + _escape(section.type))
-    add("\n" if section.anonymous and not name_all else " " + quote(section.name) + "\n")
-    for name, value in section.options.items():
-        if not isinstance(value, str):
-            for item in value:
-                add(f"\tlist {name} '{item}'\n" if "'" not in item else f"\tlist {name} {quote(item)}\n")
-        elif "'" not in value:
-            add(f"\toption {name} '{value}'\n")
-        else:
-            add(f"\toption {name} {quote(value)}\n")
-
-
-def _escape(text: str) -> str:
-    return text.replace("'", "'\\''")

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from oasis.errors import OasisError, UciError
 from oasis.uci import edit, libuci, model
-from oasis.uci.cursor import Cursor, change_of, unexpected
-from oasis.uci.disk import Context
-from oasis.uci.package import Package, changes_text, quote
+from oasis.uci.cursor import Cursor, unexpected
+from oasis.uci.package import Package, changes_text, file_text, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.uci.cursor import Run
+    from oasis.uci.backends import Run
     from oasis.uci.edit import Operation
 
 _PLACE = r" \((.*)\) at line ([0-9]+), byte ([0-9]+)"
@@ -29,25 +28,21 @@ class ProgramBackend(Cursor):
     backend = "program"
 
     def __init__(self, confdir: str, savedir: str, run: Run, program: str) -> None:
+        super().__init__(confdir, savedir)
         self._start = run
         self._program = program
-        self._confdir = confdir
-        self._savedir = savedir
-        self._packages: dict[str, Package] = {}
-
-    def load(self, package: str) -> bool:
-        self.unload(package)
-        return self._package(package) is not None
-
-    def unload(self, package: str) -> None:
-        self._packages.pop(package, None)
 
     def save(self, package: str) -> None:
         return  # every change is staged when it is made
 
     def commit(self, package: str | None = None) -> None:
         for name in self.configs() if package is None else [package]:
-            self._refuse_foreign(name)
+            _check_name(name)
+            if self._run(["changes", name]) != self._staged(name):
+                raise UciError(
+                    f"{name}: changes staged by others would be committed along",
+                    f"see `uci changes {name}`, commit or revert",
+                )
             self._run(["commit", name])
             self.unload(name)
 
@@ -57,55 +52,19 @@ class ProgramBackend(Cursor):
         self._run(["revert", ".".join(words)])
         self.unload(package)
 
-    def changes(self, package: str | None = None) -> dict[str, list[list[str]]]:
-        staged = {name: self._files().staged(name) for name in (self.configs() if package is None else [package])}
-        return {name: [change_of(record) for record in records] for name, records in staged.items() if records}
-
-    def configs(self) -> list[str]:
-        try:
-            return self._files().list_packages()
-        except libuci.Refused as error:
-            if error.status == libuci.NOT_FOUND:
-                return []
-            raise
-
     def import_(self, data: bytes, package: str | None = None, merge: bool = False) -> None:
         if package is not None:
             _check_name(package)
         self._run([*(["-m"] if merge else []), "import", *([package] if package is not None else [])], data)
-        self._packages.clear()
+        self._context.packages.clear()
 
     def export(self, package: str | None = None) -> bytes:
         if package is not None:
             _check_name(package)
         return self._run(["export", *([package] if package is not None else [])])
 
-    def confdir(self, path: str | None = None) -> str:
-        if path is not None:
-            self._confdir = path
-            self._packages.clear()
-        return self._confdir
-
-    def savedir(self, path: str | None = None) -> str:
-        if path is not None:
-            self._savedir = path
-            self._packages.clear()
-        return self._savedir
-
     def stage(self, steps: list[Operation]) -> list[str | None]:
-        foreseen: dict[str, Package] = {}
-        for number, operation in enumerate(steps, 1):
-            try:
-                edit.check(operation)
-                name = str(operation["package"])
-                if name not in foreseen:
-                    self.unload(name)
-                    foreseen[name] = self._existing(name)
-                    self.unload(name)
-                edit.apply(operation, foreseen[name])
-            except UciError as error:
-                raise UciError(f"operation {number}: {error.message}", error.hint)
-        return self._stage(steps, foreseen)
+        return self._stage(steps, edit.apply_all(steps, self._fresh)[0])
 
     def write(self, steps: list[Operation], expected: dict[str, bytes]) -> None:
         """Do it in two processes: one that stages and shows what came of it, one that commits."""
@@ -123,12 +82,12 @@ class ProgramBackend(Cursor):
                 self._run(["revert", name])
             raise
         finally:
-            self._packages.clear()
+            self._context.packages.clear()
         self._run(["batch"], libuci.encode("".join(_each("commit", expected))))
 
     def _compare(self, shown: bytes, expected: dict[str, bytes]) -> None:
         """Raise UciError unless a batch shows our own changes, no others, and then the packages as expected."""
-        ours = {name: libuci.encode(changes_text(name, self._files().staged(name))) for name in expected}
+        ours = {name: self._staged(name) for name in expected}
         for name, text in [*ours.items(), *expected.items()]:
             if not shown.startswith(text):
                 raise unexpected(name)
@@ -137,34 +96,32 @@ class ProgramBackend(Cursor):
             raise UciError("uci batch shows more than it was asked for", "nothing was written")
 
     def _operate(self, operation: Operation) -> str | None:
-        package = self._existing(str(operation["package"]))
-        self.unload(package.name)
+        package = self._fresh(operation["package"])
         edit.apply(operation, package)
         return self._stage([operation], {package.name: package})[0]
 
     def _stage(self, steps: list[Operation], foreseen: dict[str, Package]) -> list[str | None]:
         """Run the batch and compare; the packages in `foreseen` are how they must be after it."""
-        was_clean = [name for name in foreseen if not self._files().staged(name)]
+        was_clean = [name for name in foreseen if not self._context.staged(name)]
         text = "".join([edit.batch_line(operation) for operation in steps])
         try:
             added = iter(libuci.decode(self._run(["batch"], libuci.encode(text))).split("\n")[:-1])
             result = [next(added, None) if operation["op"] == "add" else None for operation in steps]
             for name, package in foreseen.items():
-                self._verify(name, package)
+                # All but the order of options, which depends on lists that were emptied before and do not show.
+                shown, wanted = model.parse(self.export(name), name), model.parse(file_text(package), name)
+                if _content(shown) != _content(wanted):
+                    raise UciError(f"{name}: uci batch staged something else than was asked", "nothing was committed")
         except UciError:
             for name in was_clean:
                 self._run(["revert", name])
             raise
         return result
 
-    def _verify(self, name: str, foreseen: Package) -> None:
-        """Compare all but the order of options, which depends on lists that were emptied before and do not show."""
-        if _content(model.parse(self.export(name), name)) != _content(model.parse(model.file_text(foreseen), name)):
-            raise UciError(f"{name}: uci batch staged something else than was asked", "nothing was committed")
-
     def _package(self, name: str) -> Package | None:
-        if name in self._packages:
-            return self._packages[name]
+        known = self._context.packages
+        if name in known:
+            return known[name]
         _check_name(name)
         try:
             plain = self.export(name)
@@ -173,31 +130,25 @@ class ProgramBackend(Cursor):
             if error.status == libuci.NOT_FOUND:
                 return None
             raise
-        self._packages[name] = _join(name, plain, named)
-        return self._packages[name]
-
-    def _existing(self, name: str) -> Package:
-        package = self._package(name)
-        if package is None:
-            raise libuci.Refused(libuci.NOT_FOUND, name, hint="there is no such package; uci never makes one")
+        # One export shows which sections are anonymous, the other their names.
+        anonymous = [section.anonymous for section in model.parse(plain, name).sections]
+        package = model.parse(named, name)
+        if len(anonymous) != len(package.sections):
+            raise UciError(f"{name}: changed while it was read", "try again")
+        for section, is_anonymous in zip(package.sections, anonymous):  # noqa: B905 (compared above)
+            section.anonymous = is_anonymous
+        package.created = _BEYOND
+        known[name] = package
         return package
 
-    def _refuse_foreign(self, name: str) -> None:
-        _check_name(name)
-        ours = changes_text(name, self._files().staged(name))
-        if self._run(["changes", name]) != libuci.encode(ours):
-            raise UciError(
-                f"{name}: changes staged by others would be committed along",
-                f"see `uci changes {name}`, commit or revert",
-            )
-
-    def _files(self) -> Context:
-        return Context(self._confdir, self._savedir)
+    def _staged(self, name: str) -> bytes:
+        """Return what `uci changes` must print where nobody else has staged anything."""
+        return libuci.encode(changes_text(name, self._context.staged(name)))
 
     def _run(self, words: list[str], stdin: bytes | None = None) -> bytes:
         """Run the program; raises Refused or UciError when it complains, whatever it exits with."""
         flags = words[:1] if words[0].startswith("-") else []
-        argv = [self._program, "-c", self._confdir, "-t", self._savedir, *flags, "--", *words[len(flags) :]]
+        argv = [self._program, "-c", self.confdir(), "-t", self.savedir(), *flags, "--", *words[len(flags) :]]
         try:
             status, stdout, stderr = self._start(argv, stdin=stdin)
         except OasisError as error:
@@ -230,15 +181,3 @@ def _refused(words: list[str], complaint: str) -> UciError:
 
 def _content(package: Package) -> list[tuple[str, str, dict[str, str | list[str]]]]:
     return [(each.type, "" if each.anonymous else each.name, each.options) for each in package.sections]
-
-
-def _join(name: str, plain: bytes, named: bytes) -> Package:
-    """Return the package from its two exports: which sections are anonymous from one, their names from the other."""
-    anonymous = [section.anonymous for section in model.parse(plain, name).sections]
-    package = model.parse(named, name)
-    if len(anonymous) != len(package.sections):
-        raise UciError(f"{name}: changed while it was read", "try again")
-    for section, is_anonymous in zip(package.sections, anonymous):  # noqa: B905 (compared above)
-        section.anonymous = is_anonymous
-    package.created = _BEYOND
-    return package

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from oasis.errors import UciError
 from oasis.uci import edit, libuci
-from oasis.uci.cursor import find_module
+from oasis.uci.backends import find_module
 from oasis.uci.program_backend import ProgramBackend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.uci.cursor import Run, Value
+    from oasis.uci.backends import Run
+    from oasis.uci.cursor import Value
     from oasis.uci.edit import Operation
 
 
@@ -67,7 +68,7 @@ class PyuciBackend(ProgramBackend):
         return list(value) if isinstance(value, tuple) else str(value)
 
     def _open(self) -> Any:
-        return self._module.Uci(savedir=self._savedir, confdir=self._confdir)
+        return self._module.Uci(savedir=self.savedir(), confdir=self.confdir())
 
 
 def _is_plain(package: object, section: object, option: object) -> bool:

@@ -14,7 +14,7 @@ from oasis.change.difference import Pairing
 from oasis.change.uci_commands import parse
 from oasis.ubus.outgoing import Ubus
 from oasis.uci import model
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 from oasis.uci.program_backend import ProgramBackend
 from tests.bench.measure import BARE, seconds
 from tests.change.kit import Kit

@@ -14,7 +14,7 @@ from oasis.system.child import Executor
 from oasis.system.files import Files
 from oasis.system.root import Machine, Root
 from oasis.ubus.outgoing import Ubus
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 from tests.oasisd import REPOSITORY, copy_root
 
 SCRIPTS = REPOSITORY + "/oasis/change"

@@ -13,7 +13,7 @@ from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError, SettingsError
 from oasis.system.files import Files
 from oasis.system.root import Root
-from oasis.uci.cursor import BACKENDS
+from oasis.uci.backends import BACKENDS
 from tests.oasisd import copy_root
 
 KEY = "sk-secret-3f9a0c77"

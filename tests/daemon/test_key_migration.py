@@ -12,7 +12,7 @@ from oasis.daemon.migration import move_keys
 from oasis.errors import OasisError
 from oasis.system.files import Files
 from oasis.system.root import Root
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 from tests.oasisd import copy_root
 
 KEYS = ("sk-first-000111", "sk-second-22233", "sk-third-445566")

@@ -13,7 +13,7 @@ from oasis.core import export, framing, jsonl, lua_chats, rpc, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
 from oasis.uci import libuci, model
-from oasis.uci.parser import Importer, LineBuffer
+from oasis.uci.parser import Importer
 from oasis.worker import lines
 from tests.fuzz import answers, bus, calls, chat_file, knowledge
 from tests.fuzz.corpora import texts
@@ -37,16 +37,11 @@ def uci(data):
 
 
 def _read(data, is_quick):
-    importer, lines = Importer("fuzz"), LineBuffer(io.BytesIO(data))
     try:
-        if is_quick and 0 not in data:
-            importer._read_usual(lines, data.decode("latin-1"))
-        else:
-            importer._read_exactly(lines)
+        package = Importer("fuzz").read(data, 0 if is_quick else len(data) + 1)[0]
     except libuci.Refused as error:
         return (error.status, error.place)
-    sections = importer._package.sections if importer._package else []
-    return [(one.type, one.name, one.anonymous, list(one.options.items())) for one in sections]
+    return [(one.type, one.name, one.anonymous, list(one.options.items())) for one in package.sections]
 
 
 def words(data):

@@ -10,7 +10,7 @@ from oasis.llm.services import Book
 from oasis.llm.usage import BudgetError, Usage
 from oasis.system.files import Files
 from oasis.system.root import Root
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 from tests.oasisd import copy_root
 
 NOVEMBER = 1795305600  # 2026-11-22

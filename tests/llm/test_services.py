@@ -11,7 +11,7 @@ from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
 from oasis.llm.services import TRIAL_S, Book
 from oasis.system.files import Files
 from oasis.system.root import Root
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 from tests.oasisd import copy_root
 
 KEY = "sk-secret-3f9a0c77"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.uci.cursor import find_module, open_cursor
+from oasis.uci.backends import find_module, open_cursor
 from tests.uci.programs import Folders, real_program, run, run_as_program
 from tests.uci.values import NETWORK
 

@@ -11,7 +11,7 @@ import pytest
 
 from oasis.errors import UciError
 from oasis.uci import disk
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 from tests.uci.programs import Folders
 
 LAN = b"config interface lan\n\toption proto static\n"
@@ -122,7 +122,7 @@ _LIMITED = """
 import resource, signal, sys
 from oasis.errors import UciError
 from oasis.uci import disk
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 config, save, word, limit = sys.argv[1:]
 cursor = open_cursor(config, save, "file")
 cursor.set("network", "lan", "o", "x" * 5000)

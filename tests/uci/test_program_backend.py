@@ -7,7 +7,7 @@ import pytest
 
 from oasis.errors import ToolError, UciError
 from oasis.uci import model
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import open_cursor
 from oasis.uci.model import preview
 from tests.uci.programs import Folders, run_as_program
 

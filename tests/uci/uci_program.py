@@ -15,9 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import IO
 
-from oasis.uci import edit, libuci, parser
-from oasis.uci.disk import Context
-from oasis.uci.package import Package, Section, changes_text, export_text, quote
+from oasis.uci import delta, disk, edit, libuci, parser
+from oasis.uci.package import Package, Record, Section, changes_text, export_text, quote
 
 _WITH_ARGUMENT = "cCdfpPt"
 # L is known to getopt and to nothing else: it leads to the usage text like an unknown letter.
@@ -26,6 +25,101 @@ _KNOWN = _WITH_ARGUMENT + "LmnNqsSX"
 _CONFIG_FOLDER = "/etc/config"
 _OVERRIDE_FOLDER = "/var/run/uci"
 _SAVE_FOLDER = "/tmp/.uci"
+
+
+class Context(disk.Context):
+    """libuci's context with what the options of the command line add to ours.
+
+    `override_folder` holds files that win over those of the configuration folder in whole ("": none). `delta_folders`
+    are read in order, the save folder last. Without `strict`, lines that do not parse are left out; `on_error` gets
+    each. `name_all` writes the names of anonymous sections too. `lines` is the reader of the last text that did not
+    parse, or of the one that commands come from.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_CONFIG_FOLDER, _SAVE_FOLDER)
+        self.override_folder = _OVERRIDE_FOLDER
+        self.delta_folders = [_SAVE_FOLDER]
+        self.name_all = False
+        self.strict = True
+        self.on_error: Callable[[libuci.Refused], None] | None = None
+        self.lines: parser.LineBuffer | None = None
+
+    def set_save_folder(self, path: str) -> None:
+        """Take another save folder; the one before is still read."""
+        if path in self.delta_folders:
+            self.delta_folders.remove(path)
+        self.delta_folders.append(path)
+        self.save_folder = path
+
+    def add_delta_folder(self, path: str) -> None:
+        """Read one more folder of deltas, before the save folder; given twice it counts once."""
+        if path not in self.delta_folders:
+            self.delta_folders.insert(len(self.delta_folders) - 1, path)
+
+    def look_up(self, text: str) -> edit.Pointer:
+        """Find what `package[.section[.option]][=value]` names, loading its package when needed."""
+        name, section, option, value = edit.parse_pointer(text)
+        return edit.Pointer(self.packages.get(name) or self.load(name), section, option, value)
+
+    def read(self, data: bytes, name: str | None, merge_into: Package | None = None) -> list[Package]:
+        self.lines = None
+        if name is not None and not libuci.is_package_name(name):
+            raise libuci.Refused(libuci.INVALID)
+        importer = parser.Importer(name, merge_into, None if self.strict else self._left_out)
+        try:
+            packages = importer.read(data)
+        except libuci.Refused as error:
+            self.lines = importer.lines
+            if self.strict and self.on_error is not None:
+                self.on_error(error)
+            raise
+        self.packages.update({package.name: package for package in packages})
+        return packages
+
+    def _left_out(self, error: libuci.Refused) -> None:
+        if self.on_error is not None:
+            self.on_error(error)
+
+    def revert(self, name: str, section: str | None = None, option: str | None = None) -> Package:
+        self.lines = None
+        return super().revert(name, section, option)
+
+    def named(self, package: Package) -> Package:
+        """Return the package as it is written: with `name_all` no section of it is anonymous."""
+        if not self.name_all:
+            return package
+        every = package.copy()
+        for section in every.sections:
+            section.anonymous = False
+        return every
+
+    def staged(self, name: str) -> list[Record]:
+        """Return the records in all delta files of a package."""
+        return [record for folder in self.delta_folders for record in self._records(folder, name)]
+
+    def _records(self, folder: str, name: str) -> list[Record]:
+        try:
+            return delta.parse(disk.read(f"{folder}/{name}"), name)
+        except libuci.Refused:
+            return []
+
+    def _path(self, name: str) -> str:
+        path = super()._path(name)
+        override = f"{self.override_folder}/{name}"
+        return override if self.override_folder and os.path.exists(override) else path
+
+    def _replay(self, package: Package, own: bytes | None = None) -> int:
+        self.lines = None
+        done = 0
+        for folder in self.delta_folders:
+            is_own = own is not None and folder == self.save_folder
+            records = delta.parse(own, package.name) if is_own else self._records(folder, package.name)
+            done += delta.replay(package, records)
+        return done
+
+    def _text(self, package: Package) -> bytes:
+        return super()._text(self.named(package))
 
 
 class Stop(Exception):
@@ -42,7 +136,7 @@ class Settings:
     """What the options asked for; the defaults are libuci's."""
 
     def __init__(self, stdin: IO[bytes]) -> None:
-        self.context = Context(_CONFIG_FOLDER, _SAVE_FOLDER, _OVERRIDE_FOLDER)
+        self.context = Context()
         self.input = stdin
         self.has_input_file = False
         self.delimiter = " "
@@ -111,10 +205,7 @@ def _set_argument(letter: str, argument: str, settings: Settings) -> None:
     elif letter == "f":
         _open_input(argument, settings)
     elif letter == "p":
-        try:
-            context.add_delta_folder(argument)
-        except libuci.Refused:
-            return  # given twice counts once
+        context.add_delta_folder(argument)
     else:
         context.set_save_folder(argument)
         settings.no_commit = settings.no_commit or letter == "P"
@@ -224,7 +315,7 @@ class Shell:
         if len(words) != 2:
             return USAGE_STATUS
         try:
-            pointer = self.context.look_up(edit.parse_pointer(words[1]))
+            pointer = self.context.look_up(words[1])
             if pointer.value is not None and command in ("get", "revert"):
                 return 1
             if command == "get":
@@ -247,12 +338,12 @@ class Shell:
 
     def _revert(self, pointer: edit.Pointer) -> None:
         try:
-            self.context.revert(pointer.package, pointer.section, pointer.option)
+            self.context.revert(pointer.package.name, pointer.section, pointer.option)
         except libuci.Refused:
             return  # the real one tells nobody either
 
     def _change(self, command: str, pointer: edit.Pointer) -> int:
-        package = pointer.owner()
+        package = pointer.package
         if command == "reorder":
             if pointer.target is None or pointer.value is None:
                 raise libuci.Refused(libuci.NOT_FOUND)
@@ -270,7 +361,7 @@ class Shell:
             return USAGE_STATUS
         try:
             package = self.context.load(words[1])
-            section = edit.add_section(package, words[2])
+            section = edit.set_section(package, None, "", words[2])
             self.context.save(package)
         except libuci.Refused as error:
             return self.error(error, error.status)
@@ -294,17 +385,17 @@ class Shell:
 
     def _on_package(self, command: str, text: str) -> int:
         try:
-            pointer = self.context.look_up(edit.parse_pointer(text))
+            pointer = self.context.look_up(text)
         except libuci.Refused as error:
             return self.error(error)
-        package = pointer.owner()
+        package = pointer.package
         try:
             if command == "show":
                 self._show(pointer)
             elif command == "changes":
-                self._write(changes_text(package.name, package.saved_delta))
+                self._write(changes_text(package.name, self.context.staged(package.name)))
             elif command == "export":
-                self._write(libuci.decode(export_text(package, self.context.name_all)))
+                self._write(libuci.decode(export_text(self.context.named(package))))
             elif not self.settings.no_commit:
                 self.context.commit(package)
         except libuci.Refused as error:
@@ -314,7 +405,7 @@ class Shell:
         return 0
 
     def _show(self, pointer: edit.Pointer) -> None:
-        package, section = pointer.owner(), pointer.target
+        package, section = pointer.package, pointer.target
         if not pointer.complete:
             raise libuci.Refused(libuci.NOT_FOUND)
         if section is None:
@@ -389,7 +480,7 @@ class Shell:
         for package in list(self.context.packages.values()):
             failure = None
             try:
-                self.context.commit(package, overwrite=True)
+                self.context.commit(package)
             except libuci.Refused as error:
                 failure = error
         if failure is not None:
