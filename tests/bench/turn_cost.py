@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 NUMBERS = ("reads", "parses", "functions", "requests")
 # Where each sentence enters the parser of UCI, and the process of the built-in service.
-_PARSER, _PROCESS = "uci/parser.py:read", "parts/offline/child_process.py:_ask"
+_PARSER, _PROCESS = "uci/parser.py:read", "parts/offline/child_process.py:_answer"
 _SYNTHETIC = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # how a version of Python compiles
 _IS_FUNCTION = 0x1  # CO_OPTIMIZED: a body of a class is none
 # A router's settings were not written a moment ago, as those of a fresh copy were: so long they are read each time.

@@ -22,51 +22,33 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.parts.offline.shapes import Line, Mapping
-
-_READ_BYTES = 65536
+    from oasis.parts.offline.shapes import Mapping
 
 
-class Pipes:
-    """Lines from stdin and to stdout."""
+def read() -> Any:
+    """Return the next line's value; ends the process when none can come any more."""
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        raise SystemExit(0)
+    return jsonl.loads(line, REQUEST_BYTES)  # the daemon is ours
 
-    def __init__(self) -> None:
-        self._rest = b""
-        self._poll = select.poll()
-        self._poll.register(0, select.POLLIN)
 
-    def read(self, timeout_s: float | None) -> Line:
-        """Return the next line's value; ends the process when none comes in time, or none can come any more."""
-        while b"\n" not in self._rest:
-            is_ready = self._poll.poll(None if timeout_s is None else timeout_s * 1000)
-            piece = os.read(0, _READ_BYTES) if is_ready else b""
-            if not piece:
-                raise SystemExit(0)
-            self._rest += piece
-        line, _, self._rest = self._rest.partition(b"\n")
-        value: Any = jsonl.loads(line, REQUEST_BYTES)
-        request: Line = value  # the daemon is ours
-        return request
-
-    def write(self, value: Mapping[str, object]) -> None:
-        view = memoryview(jsonl.line(value))
-        while len(view):
-            view = view[os.write(1, view) :]
+def write(value: Mapping[str, object]) -> None:
+    sys.stdout.buffer.write(jsonl.line(value))
+    sys.stdout.buffer.flush()
 
 
 class Asked:
     """The facts of one request, each asked for once."""
 
-    def __init__(self, pipes: Pipes) -> None:
-        self._pipes = pipes
+    def __init__(self) -> None:
         self._known: dict[tuple[str, ...], Any] = {}
 
-    def _ask(self, name: str, *arguments: str) -> Any:
-        key = (name, *arguments)
-        if key not in self._known:
-            self._pipes.write({"ask": name, "arguments": list(arguments)})
-            self._known[key] = self._pipes.read(None)["answer"]
-        return self._known[key]
+    def _ask(self, *words: str) -> Any:
+        if words not in self._known:
+            write({"ask": words[0], "arguments": list(words[1:])})
+            self._known[words] = read()["answer"]
+        return self._known[words]
 
     config = functools.partialmethod(_ask, "config")
     devices = functools.partialmethod(_ask, "devices")
@@ -76,16 +58,17 @@ class Asked:
 
 
 def main(idle_s: float) -> None:
-    """Answer requests until nobody asks."""
-    pipes = Pipes()
+    """Answer requests until nobody asks. The daemon waits for each answer: no second request is ever in the buffer."""
     offline = provider.Provider()
-    while True:
-        request = pipes.read(idle_s)
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    while poll.poll(idle_s * 1000):
+        request = read()
         if "times" in request:
-            pipes.write({"times": offline.times(request["times"], Asked(pipes))})
+            write({"times": offline.times(request["times"], Asked())})
         else:
             is_sure = request.get("only_sure") is True
-            pipes.write({"events": offline.reply(request["messages"], Asked(pipes), request["now_s"], is_sure)})
+            write({"events": offline.reply(request["messages"], Asked(), request["now_s"], is_sure)})
 
 
 if __name__ == "__main__":

@@ -77,8 +77,8 @@ class Offline:
 
         Raises: ProviderError when the process fails, SchemaError when the chat is too long for a line.
         """
-        request: Request = {"messages": messages, "now_s": now_s, "only_sure": only_sure}
-        events: list[Event] = self._answer(request, "events", facts)
+        events: list[Event]
+        events = self._answer({"messages": messages, "now_s": now_s, "only_sure": only_sure}, "events", facts)
         return events
 
     def times(self, text: str, facts: FactsLike) -> list[tuple[str, list[str]]]:
@@ -89,41 +89,36 @@ class Offline:
         with self._lock:
             self._end()
 
-    def _answer(self, request: Request, wanted: str, facts: FactsLike) -> Any:
+    def _answer(self, request: Request, wanted: str, facts: FactsLike, is_again: bool = False) -> Any:
         line = jsonl.line(request)
         with self._lock:
             try:
-                return self._ask(line, wanted, facts)
-            except _Gone:
-                return self._ask(line, wanted, facts)
+                if self._child is None:
+                    self._child, self._rest = Child(self._argv, self._env, MODEL, True, True), b""
+                while True:
+                    said = jsonl.loads(self._exchange(self._child, line), REQUEST_BYTES)
+                    if not isinstance(said, dict):
+                        raise SchemaError("the offline provider wrote no object")
+                    if wanted in said:
+                        return said[wanted]
+                    name, arguments = said.get("ask"), said.get("arguments")
+                    if name not in FACTS or not isinstance(arguments, list):
+                        raise OasisError("the offline provider asked for %r" % name, _HINT)
+                    line = jsonl.line({"answer": getattr(facts, sys.intern(str(name)))(*arguments)})
+            except BaseException as error:
+                self._end()
+                if isinstance(error, OSError):
+                    raise ProviderError("the offline provider cannot be started: %s" % error, "check free memory")
+                if is_again or not isinstance(error, _Gone):
+                    raise
+        return self._answer(request, wanted, facts, is_again=True)
 
-    def _ask(self, request: bytes, wanted: str, facts: FactsLike) -> Any:
-        try:
-            if self._child is None:
-                self._child, self._rest = Child(self._argv, self._env, MODEL, True, True), b""
-            self._send(self._child, request)
-            while True:
-                said = jsonl.loads(self._line(self._child), REQUEST_BYTES)
-                if not isinstance(said, dict):
-                    raise SchemaError("the offline provider wrote no object")
-                if wanted in said:
-                    return said[wanted]
-                name, arguments = said.get("ask"), said.get("arguments")
-                if name not in FACTS or not isinstance(arguments, list):
-                    raise OasisError("the offline provider asked for %r" % name, _HINT)
-                self._send(self._child, jsonl.line({"answer": getattr(facts, sys.intern(str(name)))(*arguments)}))
-        except OSError as error:
-            self._end()
-            raise ProviderError("the offline provider cannot be started: %s" % error, "check free memory")
-        except BaseException:
-            self._end()
-            raise
-
-    def _send(self, child: Child, data: bytes) -> None:
+    def _exchange(self, child: Child, data: bytes) -> bytes:
+        """Write a line to the process and return the next one of it."""
         poll = select.poll()
         poll.register(child.stdin, select.POLLOUT)
-        view = memoryview(data)
         deadline = time.monotonic() + self._silence_s
+        view = memoryview(data)
         while len(view):
             if not poll.poll(max(deadline - time.monotonic(), 0) * 1000):
                 raise ProviderError("the offline provider takes no request", _HINT)
@@ -131,9 +126,7 @@ class Offline:
                 view = view[os.write(child.stdin, view[:_PIECE_BYTES]) :]
             except BrokenPipeError:
                 raise self._obituary(child)
-
-    def _line(self, child: Child) -> bytes:
-        poll = select.poll()
+        poll.unregister(child.stdin)
         poll.register(child.stdout, select.POLLIN)
         deadline = time.monotonic() + self._silence_s
         while b"\n" not in self._rest:

@@ -1038,14 +1038,3 @@ def _merged(segments: list[Segment], first: int, last: int, clause: Clause) -> l
         if one.end > last:
             found.append(Segment(last, one.end, one.concepts, {}))
     return found
-
-
-def scan(sentence: str, lexicon: Lexicon, naming: Naming, names: Names, is_value: IsValue) -> Clause | None:
-    """Return a whole sentence as one clause, None when it is none or too long."""
-    narrowed = narrow(sentence) if len(sentence) <= SENTENCE_CHARS else ""
-    tokens = lexicon.tokens(narrowed)
-    if not tokens or len(tokens) > SENTENCE_TOKENS:
-        return None
-    scanner = Scanner(lexicon, names, tokens)
-    whole = Clause(narrowed, tokens, scanner.segments(), set(), is_value)
-    return Clause(narrowed, tokens, naming.joined(whole, scanner.words), set(), is_value)

@@ -16,20 +16,41 @@ decides which slot it fills. Every way to choose them is tried.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
 from oasis.parts.offline.clause import FILLER, NAMED, ORDINARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from oasis.parts.offline.clause import Clause, Segment
+    from oasis.parts.offline.clause import Clause
     from oasis.parts.offline.shapes import FramesData, Mood, Raw
 
     FrameSlot = tuple[str, str, bool]  # name, type, must
     Span = tuple[int, int]  # the first and the last segment
 
 
+# Of free texts
+FREE = ("ssid", "key", "hostname", "name", "search", "plainname", "hostlabel")
+ONE_WORD = {"plainname", "hostlabel"}  # types whose values have no blanks
+_LATIN = {*ONE_WORD, "search"}  # types of names that are written in Latin letters everywhere
+_NOUNS = {"thing", "works", "vpn", "software", "person"}  # words of the lists that are also names of things
+_BEFORE_VALUE = ("to", "called", "is_", "colon")
+_MARKING = {*_BEFORE_VALUE, "password", "ssid", "name", "package", "peer", "install", "uninstall", "hostname"}
+_MARK_WORDS = {*_BEFORE_VALUE, "as_", "with_", "from_", "for_", "on_band", "password", "ssid", "set", "request", "ask"}
+_BOUNDS = {"and", "with_", "as_", "end_", "until", "password", "on_band"}
+_ANCHORS = {"key": {"password"}, "ssid": {"name", "ssid", "called"}, "hostname": {"name", "called"}}
+_SOUGHT = {"dns", "ads", "ntp", "qos", "speed", "wifi", "ipv6", "upnp"}  # what packages are looked for
+_SETTING = {"set", "new", "use", "add", "protect", "to", "rename", "called", "following", "with_"}
+_NOT_NAMES = {"wifi", "guest", "password", "name", "ssid", "router", "network", "internet", "vpn", "peer", "device"}
+_OWN_WORDS = {"wifi", "led", "ssid", "router", "lan", "wan", "internet", "ipv6", "upnp", "qos", "port", "band", "dns"}
+# Small words inside of names.
+_LINKS = {
+    "de", "del", "la", "las", "los", "el", "y", "am", "an", "im", "in", "zum", "zur", "der", "die", "das", "dem",
+    "von", "vom", "und", "of", "the", "and", "at", "by",
+}  # fmt: skip
+WIDTH = 6  # segments of an unquoted text
+CANDIDATES = 14
 WEAK_SWITCH = 0.4
 _WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 LEADING = ("to", "called", "is_", "as_", "from_", "with_", "set", "make", "use", "new")
@@ -47,24 +68,30 @@ class Found:
 
 
 class Filling:
-    """Finds the value of a slot of a frame in a clause: a method for each type that is more than a listed value."""
+    """Finds the values of a frame's slots in a clause: a method for each type that is more than a listed value.
 
-    def __init__(self, clause: Clause, slot: str, frame: Frame, taken: set[int]) -> None:
+    `taken` are the segments that the values found so far have.
+    """
+
+    def __init__(self, clause: Clause, frame: Frame) -> None:
         self._clause = clause
         self._segments = clause.segments
         self._concepts = clause.concepts_at
         self._text = clause.text
+        self._tail = clause.tail
         self._of = clause.of
-        self._slot = slot
         self._frame = frame
-        self._taken = taken
+        self._slot = ""
+        self._runs: list[Span] = []  # words with capitals, see _capitals
+        self.taken: set[int] = set()
 
-    def find(self, kind: str) -> Found | None:
+    def find(self, slot: str, kind: str) -> Found | None:
+        self._slot = slot
         method: Callable[[], Found | None] | None = getattr(self, kind, None)
         return method() if method else self._valued(kind)
 
     def _with_value(self, *kinds: str) -> list[int]:
-        return self._clause.with_value(*kinds, but=self._taken)
+        return self._clause.with_value(*kinds, but=self.taken)
 
     def _value(self, at: int, kind: str) -> str:
         return self._segments[at].values[kind]
@@ -90,19 +117,15 @@ class Filling:
 
     def _run(self, doubt: float, most: int = 80) -> Found | None:
         """Return the one run of words that are in no list."""
-        runs = [run for run in self._runs() if len(run) <= most]
-        return self._typed(runs[0], doubt, False) if len(runs) == 1 else None
-
-    def _runs(self) -> list[list[int]]:
         runs: list[list[int]] = []
         for at, segment in enumerate(self._segments):
-            if segment.is_known() or at in self._taken:
-                continue
-            if runs and runs[-1][-1] == at - 1 and not self._clause.tail(at - 1):
-                runs[-1].append(at)
-            else:
-                runs.append([at])
-        return runs
+            if not segment.is_known() and at not in self.taken:
+                if runs and runs[-1][-1] == at - 1 and not self._tail(at - 1):
+                    runs[-1].append(at)
+                else:
+                    runs.append([at])
+        runs = [run for run in runs if len(run) <= most]
+        return self._typed(runs[0], doubt, False) if len(runs) == 1 else None
 
     def switch(self) -> Found | None:
         found = self._of("on", "off")
@@ -128,7 +151,7 @@ class Filling:
             return Found(self._value(spans[0], "duration"), {spans[0]} | marks)
         for mark in self._of("until"):
             for at in (self._clause.after(mark), self._clause.before(mark)):
-                if 0 <= at < len(self._segments) and at not in self._taken and self._hour_of(at):
+                if 0 <= at < len(self._segments) and at not in self.taken and self._hour_of(at):
                     return Found(self._hour_of(at), {mark, at})
         return None
 
@@ -182,18 +205,16 @@ class Filling:
         return Found(" ".join(dict.fromkeys(day for at in found for day in days[at])), set(found)) if found else None
 
     def channel(self) -> Found | None:
-        """Return a channel or a power: a bare number, or a listed value such as auto."""
+        """Return a channel or a power: a listed value such as auto, or a bare number."""
         listed = self._valued(self._slot)
         if listed:
             return listed
         found, words = self._with_value("number"), self._of(self._slot)
-        chosen = [
-            at for at in found if self._clause.before(at, *LEADING) in words or self._clause.after(at) in words
-        ] or found
+        near = [at for at in found if self._clause.before(at, *LEADING) in words or self._clause.after(at) in words]
+        chosen = near or found
         return self._one_of("number", chosen[0]) if len(chosen) == 1 else None
 
-    def power(self) -> Found | None:
-        return self._valued("power") or self.channel()
+    power = channel
 
     def width(self) -> Found | None:
         is_meant = bool(self._of("width")) or not any(must for _, _, must in self._frame.slots)
@@ -230,10 +251,10 @@ class Filling:
 
     def _unknown_device(self) -> Found | None:
         """Return words that may be a device nobody knows: a word for a machine, or what is in no list."""
-        things = [at for at in self._of("thing") if at not in self._taken]
-        if things:
-            first = last = things[0]
-            while first > 0 and not self._segments[first - 1].is_known() and first - 1 not in self._taken:
+        last = next((at for at in self._of("thing") if at not in self.taken), -1)
+        if last >= 0:
+            first = last
+            while first > 0 and not self._segments[first - 1].is_known() and first - 1 not in self.taken:
                 first -= 1
             return self._typed(range(first, last + 1), 0.1, False)
         return self._run(0.6, 3) or self._quoted(0.1, False)
@@ -245,7 +266,7 @@ class Filling:
         for width in (4, 3, 2, 1):
             for first in range(len(self._segments) - width + 1):
                 span = range(first, first + width)
-                if self._taken & set(span) or self._clause.is_filler(first) or self._clause.is_filler(span[-1]):
+                if self.taken & set(span) or self._clause.is_filler(first) or self._clause.is_filler(span[-1]):
                     continue
                 if self._segments[first].concepts and width == 1:
                     continue
@@ -264,7 +285,7 @@ class Filling:
             if not re.match(r"[A-Za-z]{2}\Z", text):
                 continue
             is_near = self._concepts(self._clause.before(at)) & {"country", "to", "is_"}
-            if text.isupper() or (is_near and FILLER not in one.concepts and at not in self._taken):
+            if text.isupper() or (is_near and FILLER not in one.concepts and at not in self.taken):
                 return Found(text.upper(), {at})
         return None
 
@@ -295,11 +316,11 @@ class Filling:
     def text(self) -> Found | None:
         """Return words to look for: what stands in quotes, or is in no list."""
         found = self._with_value("quoted")
-        found = found or [at for at in self._of("error") if at not in self._taken and self._of("search")]
+        found = found or [at for at in self._of("error") if at not in self.taken and self._of("search")]
         return self._typed(found[:1]) if found else self._run(0.2)
 
     def software(self) -> Found | None:
-        found = [at for at in self._of("software") if at not in self._taken]
+        found = [at for at in self._of("software") if at not in self.taken]
         return self._typed(found, 0.0, False) if len(found) == 1 else None
 
     def known(self) -> Found | None:
@@ -339,7 +360,7 @@ class Filling:
         between = self._segments[first + 1 : last]
         is_apart = any("device" in one.values or "ip" in one.values for one in between)
         is_joined = any("and" in one.concepts for one in between) and not is_apart
-        if is_joined or self._clause.tail(first).startswith((",", "、", "，")):
+        if is_joined or self._tail(first).startswith((",", "、", "，")):
             return -1
         if len(found) == 2 and any("until" in one.concepts for one in between) and self._spoken_range(found):
             return -1
@@ -384,43 +405,7 @@ class Filling:
 
     address = ip
 
-
-# Free texts
-
-FREE = ("ssid", "key", "hostname", "name", "search", "plainname", "hostlabel")
-ONE_WORD = {"plainname", "hostlabel"}  # types whose values have no blanks
-_LATIN = {*ONE_WORD, "search"}  # types of names that are written in Latin letters everywhere
-_NOUNS = {"thing", "works", "vpn", "software", "person"}  # words of the lists that are also names of things
-_BEFORE_VALUE = ("to", "called", "is_", "colon")
-_MARKING = {*_BEFORE_VALUE, "password", "ssid", "name", "package", "peer", "install", "uninstall", "hostname"}
-_MARK_WORDS = {*_BEFORE_VALUE, "as_", "with_", "from_", "for_", "on_band", "password", "ssid", "set", "request", "ask"}
-_BOUNDS = {"and", "with_", "as_", "end_", "until", "password", "on_band"}
-_ANCHORS = {"key": {"password"}, "ssid": {"name", "ssid", "called"}, "hostname": {"name", "called"}}
-_SOUGHT = {"dns", "ads", "ntp", "qos", "speed", "wifi", "ipv6", "upnp"}  # what packages are looked for
-_SETTING = {"set", "new", "use", "add", "protect", "to", "rename", "called", "following", "with_"}
-_NOT_NAMES = {"wifi", "guest", "password", "name", "ssid", "router", "network", "internet", "vpn", "peer", "device"}
-_OWN_WORDS = {"wifi", "led", "ssid", "router", "lan", "wan", "internet", "ipv6", "upnp", "qos", "port", "band", "dns"}
-# Small words inside of names.
-_LINKS = {
-    "de", "del", "la", "las", "los", "el", "y", "am", "an", "im", "in", "zum", "zur", "der", "die", "das", "dem",
-    "von", "vom", "und", "of", "the", "and", "at", "by",
-}  # fmt: skip
-WIDTH = 6  # segments of an unquoted text
-CANDIDATES = 14
-
-
-class FreeTexts:
-    """Finds the free texts of a frame in a clause."""
-
-    def __init__(self, clause: Clause, frame: Frame, taken: set[int]) -> None:
-        self._clause = clause
-        self._segments = clause.segments
-        self._frame = frame
-        self._taken = taken
-        self._concepts = clause.concepts_at
-        self._tail = clause.tail
-        self._text = clause.text
-        self._runs = self._capitals()
+    # Free texts
 
     def choices(self) -> Iterator[tuple[Raw, set[int], float]]:
         """Yield (slots, segments, how good the choice looks) for every way to choose the free texts of the frame."""
@@ -430,6 +415,7 @@ class FreeTexts:
             return {name: self._raw(*span, kind)}, set(range(span[0], span[1] + 1)), self._worth(*span, kind)
 
         yield {}, set(), 0.0
+        self._runs = self._capitals()
         kinds = {kind for _, kind, _ in self._frame.free}
         spans = self._candidates()
         if kinds & _LATIN:
@@ -442,19 +428,17 @@ class FreeTexts:
         spans = [span for span in spans if not self._is_cut(*span)]
         seconds = [chosen(self._frame.free[1], span) for span in spans] if len(self._frame.free) == 2 else []
         for span in spans:
+            # "the password is wrong" sets none
+            may_be_key = bool(self._clause.concepts & _SETTING) or "quoted" in self._segments[span[0]].values
+            may_be_key = may_be_key or bool(re.search(r"\d|[^\w\s.,?!-]|[A-Z]|[^\x00-\x7f]", self._text(*span)))
             for slot in self._frame.free:
-                # "the password is wrong" sets none
-                if slot[1] != "key" or self._clause.concepts & _SETTING or self._is_like_a_key(*span):
+                if slot[1] != "key" or may_be_key:
                     yield chosen(slot, span)
             if seconds:
                 slots, used, worth = chosen(self._frame.free[0], span)
                 for more, others, another in seconds:
                     if not used & others:
                         yield {**slots, **more}, used | others, worth + another
-
-    def _is_like_a_key(self, first: int, last: int) -> bool:
-        is_quoted = "quoted" in self._segments[first].values
-        return is_quoted or bool(re.search(r"\d|[^\w\s.,?!-]|[A-Z]|[^\x00-\x7f]", self._text(first, last)))
 
     def _is_named(self, first: int, last: int) -> bool:
         """Tell whether a span is the one name that a sentence gives, of one word or more."""
@@ -472,7 +456,7 @@ class FreeTexts:
         return [
             (at, at)
             for at, one in enumerate(self._segments)
-            if one.end == one.start + 1 and at not in self._taken and not one.concepts & meant
+            if one.end == one.start + 1 and at not in self.taken and not one.concepts & meant
             if one.concepts & nouns or set(one.values) & {"service", "device"}
         ]
 
@@ -483,7 +467,7 @@ class FreeTexts:
         return [
             (at, at)
             for at, one in enumerate(self._segments)
-            if at not in self._taken and one.is_known() and not one.concepts & (self._frame.meant | _OWN_WORDS)
+            if at not in self.taken and one.is_known() and not one.concepts & (self._frame.meant | _OWN_WORDS)
             if re.match(r"[A-Za-z][\w.-]*\Z", self._text(at, at), re.ASCII)
         ]
 
@@ -500,9 +484,9 @@ class FreeTexts:
 
     def _candidates(self) -> list[Span]:
         """Return the spans of segments that can be a free text."""
-        found = [run for run in self._runs if not self._taken & set(range(run[0], run[1] + 1))]
+        found = [run for run in self._runs if not self.taken & set(range(run[0], run[1] + 1))]
         for at, segment in enumerate(self._segments):
-            if at in self._taken:
+            if at in self.taken:
                 continue
             if "quoted" in segment.values:
                 found.append((at, at))
@@ -558,8 +542,10 @@ class FreeTexts:
         ends: list[int] = []
         for at in range(first, min(first + WIDTH, len(self._segments))):
             segment = self._segments[at]
-            is_bound = at > first and segment.concepts & _BOUNDS and not self._is_inside(at)
-            if at in self._taken or "quoted" in segment.values or is_bound:
+            is_bound = at > first and bool(segment.concepts & _BOUNDS)
+            if is_bound and "and" in segment.concepts and at + 1 < len(self._segments):
+                is_bound = not all(self._text(one, one)[:1].isupper() for one in (at - 1, at + 1))
+            if at in self.taken or "quoted" in segment.values or is_bound:
                 break
             is_last = at + 1 >= len(self._segments) or bool(self._concepts(at + 1) & _BOUNDS)
             is_end = not segment.is_known() or is_last or bool(self._tail(at)) or at == first
@@ -570,12 +556,6 @@ class FreeTexts:
             if self._tail(at):
                 break
         return ends
-
-    def _is_inside(self, at: int) -> bool:
-        """Tell whether an `and` stands between two words with capitals."""
-        if "and" not in self._segments[at].concepts or at + 1 >= len(self._segments):
-            return False
-        return all(self._text(one, one)[:1].isupper() for one in (at - 1, at + 1))
 
     def _worth(self, first: int, last: int, kind: str) -> float:
         if first == last and "quoted" in self._segments[first].values:
@@ -659,9 +639,6 @@ class Frame:
                 bare = name.rstrip("?")
                 slots.append((bare, kind or kinds.get(bare, bare), not name.endswith("?")))
         self.meant = self.wants.union(*self.needs)
-        self._take(slots)
-
-    def _take(self, slots: list[FrameSlot]) -> None:
         self.slots = sorted(slots, key=lambda one: one[1] in FREE)  # values with a form of their own first
         self.free = [one for one in self.slots if one[1] in FREE]
 
@@ -674,7 +651,9 @@ class Frame:
         one = Frame(self.intent, self.mood, "", {})
         one.names, one.fixed, one.bars = self.names, fixed, bars
         one.wants = one.meant = set().union(*[frame.meant for frame in others])
-        one._take([(name, kind, False) for name, kind in kinds.items() if name not in fixed])
+        slots = [(name, kind, False) for name, kind in kinds.items() if name not in fixed]
+        one.slots = sorted(slots, key=lambda slot: slot[1] in FREE)
+        one.free = [slot for slot in one.slots if slot[1] in FREE]
         return one
 
 
@@ -747,16 +726,16 @@ class Frames:
         if len(frame.needs) > 1 and not _has_needs(frame, clause, set()):
             return None
         slots: Raw = {name: (value, True) for name, value in frame.fixed.items()}
-        taken: set[int] = set()
+        filling = Filling(clause, frame)
         gain, loss = float(len(frame.needs)) * NEED, 0.0
         for name, kind, must in frame.slots:
             if kind in FREE:
                 continue
-            found = Filling(clause, name, frame, taken).find(kind)
+            found = filling.find(name, kind)
             if found is not None:
                 if name in frame.names:
                     slots[name] = found.raw
-                taken |= found.taken
+                filling.taken |= found.taken
                 gain += SLOT
                 loss += found.doubt
             elif name in given and (must or ("following" in clause.signs and name in CARRIED)):
@@ -767,13 +746,13 @@ class Frames:
                 return None
         allowed = self._allowed[frame.mood] | more if more else self._allowed[frame.mood]
         if not frame.free:
-            return self._judged(Fit(frame, slots, gain, loss), clause, taken, allowed)
+            return self._judged(Fit(frame, slots, gain, loss), clause, filling.taken, allowed)
         best: Fit | None = None
-        for values, used, worth in FreeTexts(clause, frame, taken).choices():
+        for values, used, worth in filling.choices():
             is_whole = all(name in values for name, _, must in frame.free if must)
             if is_whole and _has_needs(frame, clause, used):
                 one = Fit(frame, {**slots, **values}, gain + SLOT * len(values) + worth, loss)
-                one = self._judged(one, clause, taken | used, allowed)
+                one = self._judged(one, clause, filling.taken | used, allowed)
                 if best is None or one.score() > best.score():
                     best = one
         return best
@@ -788,28 +767,22 @@ class Frames:
                 continue
             if segment.concepts & one.frame.meant:
                 wanted |= segment.concepts & one.frame.wants
-            elif not segment.concepts & allowed and FILLER not in segment.concepts:
-                loss += self._cost(segment, clause)
+            elif segment.concepts:
+                if not segment.concepts & allowed and FILLER not in segment.concepts:
+                    loss += LIGHT if segment.concepts & self._light else OTHER
+            elif set(segment.values) & {"clock", "hours", "days", "domain", "mac"}:
+                loss += HEAVY  # what is said so exactly always matters
+            elif segment.values:
+                loss += VALUE if set(segment.values) != {"package"} else LIGHT
+            else:
+                loss += SHORT_UNKNOWN if len(clause.norm(segment)) < 3 else UNKNOWN
         return Fit(one.frame, one.slots, one.gain + WANT * min(len(wanted), 3), loss)
-
-    def _cost(self, segment: Segment, clause: Clause) -> float:
-        """Return how much a segment says against a frame that has no place for it."""
-        if segment.concepts:
-            return LIGHT if segment.concepts & self._light else OTHER
-        if set(segment.values) & {"clock", "hours", "days", "domain", "mac"}:
-            return HEAVY  # what is said so exactly always matters
-        if segment.values:
-            return VALUE if set(segment.values) != {"package"} else LIGHT
-        return SHORT_UNKNOWN if len(clause.norm(segment)) < 3 else UNKNOWN
 
 
 def _has_needs(frame: Frame, clause: Clause, used: set[int]) -> bool:
     """Tell whether each need has a word of its own."""
 
-    def are_met(choices: list[list[int]], taken: set[int]) -> bool:
-        return not choices or any(are_met(choices[1:], taken | {at}) for at in choices[0] if at not in taken)
-
     left = [one.concepts for at, one in enumerate(clause.segments) if at not in used]
     left += [{sign} for sign in clause.signs]
     choices = [[at for at, concepts in enumerate(left) if concepts & need] for need in frame.needs]
-    return are_met(sorted(choices, key=len), set())
+    return any(len(set(way)) == len(way) for way in product(*sorted(choices, key=len)))

@@ -382,15 +382,6 @@ def fits(kind: str, tokens: list[Token], stops: set[str]) -> bool:
     return not any(token.tail for token in tokens[:-1]) or kind == "devices"
 
 
-def span_text(sentence: str, tokens: list[Token], kind: str) -> tuple[str, bool]:
-    """Return the characters of a value as typed and whether they stood in quotes."""
-    is_quoted = len(tokens) == 1 and tokens[0].is_quoted
-    if kind in ("key", "ssid") and not is_quoted:
-        # Passwords may begin or end with punctuation: what may belong to the value is kept here, judged below.
-        return sentence[tokens[0].raw_start : tokens[-1].end] + tokens[-1].tail, False
-    return sentence[tokens[0].start : tokens[-1].end], is_quoted
-
-
 def _is_within(text: str, least: int, most: int) -> bool:
     return text.isdigit() and least <= int(text) <= most
 

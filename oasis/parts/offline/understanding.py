@@ -24,7 +24,17 @@ import math
 from itertools import combinations, pairwise
 
 from oasis.parts.offline import caution
-from oasis.parts.offline.clause import ASKED, FILLER, ORDINARY, Clause, Names, scan
+from oasis.parts.offline.clause import (
+    ASKED,
+    FILLER,
+    ORDINARY,
+    SENTENCE_CHARS,
+    SENTENCE_TOKENS,
+    Clause,
+    Names,
+    Scanner,
+    narrow,
+)
 from oasis.parts.offline.frames import Fit, Frame, Frames
 from oasis.parts.offline.reading import Part
 
@@ -222,20 +232,27 @@ class Understander:
     def clause(self, sentence: str) -> Clause | None:
         """Return a whole sentence as one clause, None when it is none or too long."""
         if sentence not in self._clauses:
-            whole = scan(sentence, self._words.lexicon, self._words.naming, self._names, self._is_value)
-            for one in whole.segments if whole else ():
-                if one.slips:
-                    one.drop(self._frames.brakes)  # a name is not a mistyped "not"
-            if whole:
-                caution.times_marked(whole, self._words.marks)
-                caution.not_this(whole)
-                caution.yes_or_if(whole)
-            self._clauses[sentence] = self._signed(whole.part(set())) if whole else None
+            words, clause = self._words, None
+            narrowed = narrow(sentence) if len(sentence) <= SENTENCE_CHARS else ""
+            tokens = words.lexicon.tokens(narrowed)
+            if 0 < len(tokens) <= SENTENCE_TOKENS:
+                scanner = Scanner(words.lexicon, self._names, tokens)
+                clause = Clause(narrowed, tokens, scanner.segments(), set(), self._is_value)
+                clause.segments = words.naming.joined(clause, scanner.words)
+                for one in clause.segments:
+                    if one.slips:
+                        one.drop(self._frames.brakes)  # a name is not a mistyped "not"
+                caution.times_marked(clause, words.marks)
+                caution.not_this(clause)
+                caution.yes_or_if(clause)
+                clause = self._piece(clause, 0, None)
+            self._clauses[sentence] = clause
         return self._clauses[sentence]
 
-    def _signed(self, clause: Clause, more: set[str] | None = None) -> Clause:
-        """Return a clause with the signs of its own, and some more."""
-        signs = {"request"} & clause.concepts
+    def _piece(self, whole: Clause, start: int, end: int | None) -> Clause:
+        """Return some segments of a clause, with the signs of their own; what was a request stays one."""
+        clause = whole.part(set(), start, end)
+        signs = {"request"} & (clause.concepts | whole.signs)
         last = len(clause.segments) - 1
         # A word may make a question of a clause, as Japanese and Chinese have them; 不 ahead is a no.
         tail = clause.tail(last) if clause.segments else ""
@@ -244,13 +261,10 @@ class Understander:
             for at, one in enumerate(clause.segments)
         )
         first = next((one.concepts for one in clause.segments if not one.concepts & _LEADING), set())
-        is_asked = (is_asked or "ask_first" in first) and not signs
+        is_asked = (is_asked or "ask_first" in first) and "request" not in clause.concepts
         if is_asked or clause.concepts & self._frames.asking:
             signs = signs | {ASKED}
-        return clause.part(signs | (more or set()))
-
-    def _piece(self, clause: Clause, start: int, end: int) -> Clause:
-        return self._signed(clause.part(set(), start, end), clause.signs & {"request"})
+        return clause.part(signs)
 
     def _fits(self, clause: Clause, given: Raw, is_topic: bool = False) -> list[Fit]:
         best: dict[str, Fit] = {}
@@ -327,13 +341,11 @@ class Understander:
         found = []
         for name in likely:
             intent, fixed = _intent_of(name)
-            for frame in self._frames.of.get(intent, ()):
-                one = None if self._is_stopped(clause, frame) else self._frames.fit(frame, clause, given)
-                if one and _request(one) == name:
-                    found.append(one)
+            frames = [frame for frame in self._frames.of.get(intent, ()) if not self._is_stopped(clause, frame)]
+            fits = [self._frames.fit(frame, clause, given) for frame in frames]
+            found += [one for one in fits if one and _request(one) == name]
             loose = self._loose_fit(clause, intent, fixed, given)
-            if loose:
-                found.append(loose)
+            found += [loose] if loose else []
         return found
 
     def _whole_fits(self, clause: Clause, likely: list[str], given: Raw) -> list[Fit]:
@@ -344,10 +356,9 @@ class Understander:
     def _loose_fit(self, clause: Clause, intent: str, fixed: dict[str, str], given: Raw) -> Fit | None:
         frame = self._frames.loose(intent, fixed)
         found = self._frames.fit(frame, clause, given, {"on", "off"}) if frame else None
-        if frame is None or found is None:
-            return None
-        missing = sum(1.0 for name in self._frames.needed(intent) if name not in found.slots)
-        return Fit(frame, found.slots, found.gain, found.loss + missing)
+        if found:
+            found.loss += len(self._frames.needed(intent) - set(found.slots))
+        return found
 
     def _spans(self, clause: Clause) -> list[tuple[int, int]]:
         count = len(clause.segments)
@@ -565,7 +576,11 @@ class Understander:
             for option in options:
                 certainty, score = min(first.certainty, option.certainty), first.score + option.score
                 if certainty and (certainty, score) > (best.certainty, best.score):
-                    best = Guess(_joined(first.parts, option.parts), certainty, score)
+                    # What a later part says once more and completes is one request.
+                    parts = first.parts[: -1 if _says_as_much(option.parts[0], first.parts[-1]) else None]
+                    said = [(part.intent, part.slots) for part in parts]
+                    parts += [part for part in option.parts if (part.intent, part.slots) not in said]
+                    best = Guess(parts, certainty, score)
         return best
 
     def _part_of(self, piece: Clause, before: Part | None) -> Guess:
@@ -626,14 +641,6 @@ class Understander:
         return ([], 0.0) if is_same else (parts, least)
 
 
-def _joined(first: list[Part], rest: list[Part]) -> list[Part]:
-    """Return the parts of a sentence; what a later one says once more and completes is one request."""
-    if _says_as_much(rest[0], first[-1]):
-        first = first[:-1]
-    said = [(part.intent, part.slots) for part in first]
-    return [*first, *(part for part in rest if (part.intent, part.slots) not in said)]
-
-
 # intent: those that only say more of it
 _COMPLETING = {
     "guest_setup": {"guest_name", "guest_password", "wifi_name", "wifi_password", "wifi_both"},
@@ -665,18 +672,16 @@ def together(clause: Clause) -> list[Part]:
             states.add("".join(sorted(state)))
         elif not one.concepts & _BESIDE and one.values.get("band") != "both":
             return []
-    is_listed = all(_are_joined(clause, first, last) for (first, _), (last, _) in pairwise(things))
+    is_listed = all(
+        any(clause.concepts_at(at) & {"and", "also"} for at in range(first + 1, last))
+        or any(clause.tail(at) for at in range(first, last))
+        for (first, _), (last, _) in pairwise(things)
+    )
     intents = [intent for _, intent in things]
-    if not is_listed or not 1 < len(set(intents)) == len(intents) or states not in ({"on"}, {"off"}):
-        return []
-    if clause.concepts & _STOPS:
+    is_one_wish = states in ({"on"}, {"off"}) and not clause.concepts & _STOPS
+    if not is_listed or not is_one_wish or not 1 < len(set(intents)) == len(intents):
         return []
     return [Part(intent, {"switch": (next(iter(states)), True)}, 1.0) for intent in intents]
-
-
-def _are_joined(clause: Clause, first: int, last: int) -> bool:
-    is_said = any(clause.concepts_at(at) & {"and", "also"} for at in range(first + 1, last))
-    return is_said or any(clause.tail(at) for at in range(first, last))
 
 
 def merged(parts: list[Part]) -> list[Part]:

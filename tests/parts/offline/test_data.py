@@ -10,7 +10,7 @@ import pytest
 from oasis.parts.offline import provider
 from oasis.parts.offline.clause import distance, is_near, tokenize
 from oasis.parts.offline.provider import Session
-from oasis.parts.offline.reading import Branch, Grammar, Matcher
+from oasis.parts.offline.reading import Grammar, Matcher, Patterns
 from oasis.parts.offline.sets import SETS
 from oasis.parts.offline.slots import SIMPLE
 from oasis.system.clock import zone_rules
@@ -77,7 +77,7 @@ def test_every_pattern_can_be_read(name):
     patterns += [one for spoken in language["lists"].values() for many in spoken.values() for one in many]
     for pattern in [*patterns, *language["classes"].values()]:
         grammar.parse(pattern)
-        Matcher(grammar, tokens, lambda *_: True).best(Branch([(0, pattern, {})]))
+        Matcher(grammar, tokens, lambda *_: True).best(Patterns(grammar, [("", pattern, {})]))
     for texts, intent in ((texts, intent) for intent, texts in language["intents"].items()):
         slots = set(DATA["intents"][intent].get("slots", ())) | set(language["lists"]) | {"text"}
         for pattern in texts["patterns"]:

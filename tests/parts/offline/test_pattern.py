@@ -5,7 +5,7 @@ import pytest
 from oasis.parts.offline import provider
 from oasis.parts.offline.clause import tokenize
 from oasis.parts.offline.provider import Provider
-from oasis.parts.offline.reading import Branch, Grammar, Matcher
+from oasis.parts.offline.reading import Grammar, Matcher, Patterns
 from oasis.parts.offline.slots import fits
 
 ONE = Provider()
@@ -31,12 +31,13 @@ def test_patterns_together_read_as_each_alone(name, slips):
     grammar, kinds = ONE.grammar(name), {intent: provider.kinds_of(one) for intent, one in ONE.intents.items()}
     texts = grammar.language["intents"]
     patterns = [(pattern, kinds[intent]) for intent in texts for pattern in texts[intent]["patterns"]]
+    singles = [Patterns(grammar, [("", pattern, types)]) for pattern, types in patterns]
     found = 0
     for sentence in sentences(name):
         alone = {}
-        for number, (pattern, types) in enumerate(patterns):
-            alone.update(readings(grammar, sentence, Branch([(number, pattern, types)]), slips))
-        assert readings(grammar, sentence, grammar.of_intents("patterns")[0], slips) == alone, sentence
+        for number, one in enumerate(singles):
+            alone.update({number: span for span in readings(grammar, sentence, one, slips).values()})
+        assert readings(grammar, sentence, grammar.patterns("patterns"), slips) == alone, sentence
         found += len(alone)
     assert found > 30
 
@@ -53,7 +54,7 @@ def test_patterns_together_read_as_each_alone(name, slips):
 )
 def test_pattern_reads(pattern, sentence, slots):
     grammar = Grammar({"classes": {"verb": "(turn on|start)"}, "lists": {"what": {"wifi": ["wifi", "wi fi"]}}})
-    assert readings(grammar, sentence, Branch([(7, pattern, {})]))[7][2] == slots
+    assert readings(grammar, sentence, Patterns(grammar, [("", pattern, {})]))[0][2] == slots
 
 
 @pytest.mark.parametrize("pattern", ["(a|b", "a)", "[a|]", "()", "a (b|) c", "<unknown>", "a | b"])
@@ -61,11 +62,10 @@ def test_broken_pattern_is_refused(pattern):
     grammar = Grammar({})
     with pytest.raises(ValueError):
         grammar.parse(pattern)
-        readings(grammar, "a b c", Branch([(0, pattern, {})]))
 
 
 def test_slots_of_one_name_keep_the_type_of_their_intent():
     grammar = Grammar({})
-    patterns = Branch([(0, "open {port}", {"port": "port"}), (1, "open {port}", {"port": "ports"})])
+    patterns = Patterns(grammar, [("", "open {port}", {"port": one}) for one in ("port", "ports")])
     assert set(readings(grammar, "open 80", patterns)) == {0, 1}
     assert set(readings(grammar, "open 80 and 443", patterns)) == {1}
