@@ -706,8 +706,8 @@ MUTANTS = (
     (
         "texts: every free text counts",
         "oasis/redaction/foreign.py",
-        'return NETWORKS if is_joined and option in ("ssid", "mesh_id") else TEXTS',
-        'return NETWORKS if is_joined and option in ("ssid", "mesh_id") else ""',
+        'whose = NETWORKS if is_joined and option in ("ssid", "mesh_id") else TEXTS',
+        'whose = NETWORKS if is_joined and option in ("ssid", "mesh_id") else ""',
         OF_TEXTS,
     ),
     (

@@ -9,14 +9,11 @@ it turns up again, also after it was written into the configuration. A name of o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 from oasis.catalogue import address_text, entries, validators
 from oasis.core import jsonl
 from oasis.redaction import secret_options
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 DEVICES = "device names"
 NETWORKS = "network names"
@@ -40,22 +37,23 @@ def options(package: str, section: str, type: str, values: Mapping[str, object])
 
     A section's name counts as the option NAME; `section` is "" where it has none.
     """
-    found = {
-        name: _label(package, section, type, name, values)
-        for name, value in values.items()
-        if not name.startswith(".") and any(is_free(package, type, name, text) for text in _texts(value))
-    }
-    if len(section) > NAME_CHARS:
-        found[NAME] = TEXTS
-    return found
+    return {option: whose for option, _, whose in texts(package, section, type, values)}
 
 
-def _label(package: str, section: str, type: str, option: str, values: Mapping[str, object]) -> str:
+def texts(package: str, section: str, type: str, values: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    """Yield (option, text, whose words) of every free text of a section, its name too."""
     is_device = (package, type) == ("dhcp", "host") or (package == "firewall" and section.startswith(_OWN))
-    if option == "name" and is_device:
-        return DEVICES
     is_joined = (package, type) == ("wireless", "wifi-iface") and values.get("mode", "ap") != "ap"
-    return NETWORKS if is_joined and option in ("ssid", "mesh_id") else TEXTS
+    for option, value in values.items():
+        if option.startswith(".") or not value:
+            continue
+        whose = NETWORKS if is_joined and option in ("ssid", "mesh_id") else TEXTS
+        whose = DEVICES if is_device and option == "name" else whose
+        for text in map(str, value if isinstance(value, list) else [value]):
+            if is_free(package, type, option, text):
+                yield option, text, whose
+    if len(section) > NAME_CHARS:
+        yield NAME, section, TEXTS
 
 
 def is_free(package: str, type: str, option: str, text: str) -> bool:
@@ -85,15 +83,3 @@ def _known(name: str) -> list[str]:
         data = jsonl.table(__file__, "stock.json")
         _stock.update({**data["texts"], "sentences": data["sentences"]})
     return _stock.get(name, [])
-
-
-def texts(package: str, section: str, type: str, values: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
-    """Yield (option, text, whose words) of every free text of a section, its name too."""
-    for option, label in options(package, section, type, values).items():
-        for text in [section] if option == NAME else _texts(values[option]):
-            if option == NAME or is_free(package, type, option, text):
-                yield option, text, label
-
-
-def _texts(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)] if value else []

@@ -8,6 +8,7 @@ shown.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from oasis.catalogue.draft import Draft
 from oasis.errors import PolicyError
@@ -17,8 +18,6 @@ from oasis.redaction.redactor import ENTERED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from oasis.redaction.redactor import Redactor
     from oasis.uci.edit import Operation
 
@@ -67,19 +66,32 @@ class Restorer:
 
         Raises: PolicyError for a placeholder in any other place, a mask, or a secret that would be shown.
         """
-        return [self._restore_one(operation.copy()) for operation in operations]
-
-    def _restore_one(self, operation: Operation) -> Operation:
-        package, kind = operation["package"], ""
-        section = self._draft.find(package, operation["section"]) if "section" in operation else ""
-        if section:
-            kind = str(self._draft.sections(package)[section][".type"])
-        if "value" in operation:
-            operation["value"] = self._value(operation, kind, operation["value"])
-        self._check_shown(operation, section, kind)
-        if operation["op"] != "del_list":  # it makes no secret another option's
-            self._draft.follow(operation, section)
-        return operation
+        restored = []
+        for operation in operations:
+            operation, kind = operation.copy(), ""
+            package = operation["package"]
+            section = self._draft.find(package, operation["section"]) if "section" in operation else ""
+            if section:
+                kind = str(self._draft.sections(package)[section][".type"])
+            if "value" in operation:
+                operation["value"] = self._value(operation, kind, operation["value"])
+            # No secret is left in an option where it is one no more, or another one.
+            held = []
+            now = self._draft.sections(package)[section] if section else {}
+            if section and operation["op"] == "rename" and "option" in operation:
+                held = [(operation["option"], kind, operation["name"])]
+            elif section and operation["op"] == "set" and "option" not in operation:
+                held = [(name, operation["type"], name) for name in now if not name.startswith(".")]
+            for option, new_kind, new_option in held:
+                was = secret_options.kind(package, kind, option)
+                if was and option in now and secret_options.kind(package, new_kind, new_option) != was:
+                    raise PolicyError(
+                        "%s: the secret in %s would be shown" % (_where(operation), option), "delete the option first"
+                    )
+            if operation["op"] != "del_list":  # it makes no secret another option's
+                self._draft.follow(operation, section)
+            restored.append(operation)
+        return restored
 
     def _value(self, operation: Operation, kind: str, value: str) -> str:
         wanted = secret_options.kind(operation["package"], kind, operation["option"]) if kind else ""
@@ -118,23 +130,6 @@ class Restorer:
             )
         self.known[secret] = COPIED_FROM % ".".join((package, section, option))
         return secret
-
-    def _check_shown(self, operation: Operation, section: str, kind: str) -> None:
-        """Refuse what would leave a secret in an option where it is one no more, or another one."""
-        if not section:
-            return
-        package, held = operation["package"], []
-        now = self._draft.sections(package)[section]
-        if operation["op"] == "rename" and "option" in operation:
-            held = [(operation["option"], kind, operation["name"])]
-        elif operation["op"] == "set" and "option" not in operation:
-            held = [(name, operation["type"], name) for name in now if not name.startswith(".")]
-        for option, new_kind, new_option in held:
-            was = secret_options.kind(package, kind, option)
-            if was and option in now and secret_options.kind(package, new_kind, new_option) != was:
-                raise PolicyError(
-                    "%s: the secret in %s would be shown" % (_where(operation), option), "delete the option first"
-                )
 
 
 def _where(operation: Operation) -> str:

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import binascii
 import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, StoreError, UciError, UsageError
@@ -27,7 +29,6 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TextIO, TypeVar
 
     from oasis.system.files import Files
@@ -73,7 +74,7 @@ class Redactor:
         self._keys = keys
         self._known: dict[str, tuple[object, list[Secret]]] = {}  # package: (stamp of its file, what it holds)
         self._entered: list[Secret] = []
-        self._typed: dict[str, tuple[str, str]] = {}  # placeholder: (chat, value)
+        self._typed: dict[str, tuple[str, str, list[str]]] = {}  # placeholder: (chat, value, its forms)
         self._clean: set[int] = set()  # of texts in which nothing was found by its form
         self._cached: tuple[list[Secret], list[tuple[str, Secret]]] = ([], [])  # the secrets and their forms
 
@@ -103,7 +104,14 @@ class Redactor:
 
     def _read(self, package: str) -> list[Secret]:
         data = self._files.read(self._confdir + "/" + package) or b""
-        found = [(package, "", "", "", match.decode("utf-8", "replace")) for match in _within(data)]
+        found: list[Secret] = []
+        # No match goes over blanks, so each is in one line.
+        lines = data.split(b"\n")
+        if any((b"://" in one and b"@" in one) or (b"=" in one and (b"?" in one or b"&" in one)) for one in lines):
+            import re  # with the first address that could hold one: an idle daemon does without
+
+            matches = re.findall(_ACCOUNT, data) + re.findall(_TOKEN, data, re.I)
+            found = [(package, "", "", "", match.decode("utf-8", "replace")) for match in matches]
         try:
             sections = model.parse(data, package).sections
         except UciError:
@@ -111,10 +119,9 @@ class Redactor:
         for section in sections:
             for option, value in section.options.items():
                 if secret_options.looks_secret(package, section.type, option):
-                    for one in value if isinstance(value, list) else [value]:
-                        if secret_options.is_word(one):
-                            continue
-                        found.append((package, str(section.name), section.type, option, one))
+                    values = value if isinstance(value, list) else [value]
+                    rest = (package, str(section.name), section.type, option)
+                    found += [(*rest, one) for one in values if not secret_options.is_word(one)]
         return found
 
     def placeholder(self, chat: str, secret: Secret) -> str:
@@ -127,7 +134,7 @@ class Redactor:
 
     def named(self, chat: str, placeholder: str) -> Secret | None:
         """Return the secret that a placeholder of a chat stands for, None when it stands for nothing any more."""
-        told, value = self._typed.get(placeholder, ("", ""))
+        told, value, _ = self._typed.get(placeholder, ("", "", []))
         if value and told == chat:
             return ENTERED, placeholder, ENTERED, "", value
         for secret in self.held():
@@ -145,41 +152,37 @@ class Redactor:
         replaced = [(form, self.placeholder(chat, secret) if chat and secret[2] else MASK) for form, secret in held]
         marked: list[bool] = []
 
-        def change(text: str, is_owner: bool) -> str:
-            is_edge = "-----" in text or "Private-" in text or "</" in text
+        def change(text: str, is_owner: bool = False) -> str:
             # Most lines of a private key are short and have none of its marks.
+            is_edge = "-----" in text or "Private-" in text or "</" in text
             if is_edge or (44 <= len(text) <= 64 and text.rstrip().endswith("=")):
                 marked.append(True)
-            return self._hidden(text, is_owner, chat, replaced)
+            if is_owner:  # its sentences are somebody's own, who may type a password
+                from oasis.redaction import secret_forms as forms  # an idle daemon does without
 
-        turned = _turned(value, change)
+                text = forms.replaced(text, forms.said(text), lambda value: self._typed_as(value, chat))
+            for name, (told, _, written) in list(self._typed.items()):
+                for form in written:
+                    text = text.replace(form, name if chat and told == chat else MASK)
+            for form, shown in replaced:
+                text = text.replace(form, shown)
+            if is_owner or not any(mark in text for mark in _MARKS):
+                return text
+            seen = hash(text)  # a chat is sent again and again, and what is long in it has no secret
+            if seen in self._clean:
+                return text
+            from oasis.redaction import secret_forms as forms
+
+            found = forms.within_json(text, forms.spans(text))
+            if not found:
+                if len(self._clean) >= _CLEAN:
+                    self._clean.clear()
+                self._clean.add(seen)
+            return forms.replaced(text, found, lambda value: MASK)
+
+        turned = walk(value, change, functools.partial(change, is_owner=True))
         hidden: Any = _without_blocks(turned) if marked and not isinstance(value, str) else turned
         return hidden  # type: ignore[no-any-return]  # only its texts are others
-
-    def _hidden(self, text: str, is_owner: bool, chat: str, replaced: list[tuple[str, str]]) -> str:
-        """Return a text without secrets; `is_owner`: its sentences are somebody's own, who may type a password."""
-        if is_owner:
-            from oasis.redaction import secret_forms as forms  # an idle daemon does without
-
-            text = forms.replaced(text, forms.said(text), lambda value: self._typed_as(value, chat))
-        for name, (told, value) in list(self._typed.items()):
-            if len(value) >= SECRET_CHARS:
-                shown = [(form, name if chat and told == chat else MASK) for form in written_forms(value)]
-                text = _without(text, shown)
-        text = _without(text, replaced)
-        if is_owner or not any(mark in text for mark in _MARKS):
-            return text
-        seen = hash(text)  # a chat is sent again and again, and what is long in it has no secret
-        if seen in self._clean:
-            return text
-        from oasis.redaction import secret_forms as forms
-
-        found = forms.within_json(text, forms.spans(text))
-        if not found:
-            if len(self._clean) >= _CLEAN:
-                self._clean.clear()
-            self._clean.add(seen)
-        return forms.replaced(text, found, lambda value: MASK)
 
     def _typed_as(self, value: str, chat: str) -> str:
         """Return what stands for a password that was typed in a message of a chat."""
@@ -188,7 +191,7 @@ class Redactor:
         bound = jsonl.canonical(["placeholder", chat, "typed", value])
         name = "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8", "surrogatepass"))[:_DIGITS]
         self._typed.pop(name, None)
-        self._typed[name] = chat, value
+        self._typed[name] = chat, value, written_forms(value) if len(value) >= SECRET_CHARS else []
         while len(self._typed) > _TYPED:
             del self._typed[next(iter(self._typed))]
         return name
@@ -204,7 +207,7 @@ class Redactor:
             return self.text(text)
         from oasis.redaction import secret_forms as forms  # with the first call that sets something
 
-        return forms.without(self.text(text), forms.typed_values(inputs))
+        return forms.masker(forms.typed_values(inputs))(self.hide(text))
 
     def open_end(self, text: str) -> int:
         """Return how many characters at the end of a text must wait for what follows, lest a secret be cut in two."""
@@ -293,23 +296,21 @@ def _encoded(value: str) -> list[str]:
     return found
 
 
-def walk(value: T, change: Callable[[str], str]) -> T:
-    """Return a JSON value with every text in it changed, keys not; parts without a change are the same objects."""
-    walked: Any = _turned(value, lambda text, is_owner: change(text))
-    return walked  # type: ignore[no-any-return]  # only its texts are others
+def walk(value: T, change: Callable[[str], str], of_owner: Callable[[str], str] | None = None) -> T:
+    """Return a JSON value with every text in it changed, keys not; parts without a change are the same objects.
 
-
-def _turned(value: object, change: Callable[[str, bool], str], is_owner: bool = False) -> object:
-    """Return a JSON value with every text changed as by `walk`; those of an owner's message are marked as theirs."""
+    The texts of an owner's message are changed by `of_owner`, where it is given.
+    """
+    found: Any = value  # only its texts are others
     if isinstance(value, str):
-        return change(value, is_owner)
+        return change(value)  # type: ignore[return-value]
     if isinstance(value, (list, tuple)):
-        items = [_turned(item, change, is_owner) for item in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        found = [walk(item, change, of_owner) for item in value]
+        return value if all(new is old for new, old in zip(found, value, strict=True)) else found
     if isinstance(value, dict):
-        is_owner = is_owner or value.get("role") == "user"
-        fields = {key: _turned(item, change, is_owner) for key, item in value.items()}
-        return value if all(fields[key] is item for key, item in value.items()) else fields
+        change = of_owner if of_owner and value.get("role") == "user" else change
+        found = {key: walk(item, change, of_owner) for key, item in value.items()}
+        return value if all(found[key] is item for key, item in value.items()) else found
     return value
 
 
@@ -326,28 +327,18 @@ def _without_blocks(value: object) -> object:
     _by_place(value, (), note)
     changed: dict[tuple[str, ...], Iterator[str]] = {}
     for name, texts in groups.items():
-        found = forms.blocks("\n".join(texts), name[-1:] in _LOGS)
-        if found:  # a line of a block never holds the end of a text, so that all texts are still there
-            changed[name] = _pieces(texts, found)
+        whole = "\n".join(texts)
+        found = forms.blocks(whole, name[-1:] in _LOGS)
+        if found:  # what is masked never goes over the end of a line, so that all lines are still there
+            changed[name] = iter(forms.replaced(whole, found, lambda value: MASK).split("\n"))
 
     def shown(name: tuple[str, ...], text: str) -> str:
-        new = next(changed[name]) if name in changed else text
+        if name not in changed:
+            return text
+        new = "\n".join([next(changed[name]) for _ in text.split("\n")])
         return text if new == text else new
 
     return _by_place(value, (), shown) if changed else value
-
-
-def _pieces(texts: list[str], found: list[tuple[int, int]]) -> Iterator[str]:
-    """Yield texts with what stands in some places of all of them, joined by line ends, masked."""
-    begun, at = 0, 0
-    for text in texts:
-        pieces, done = [], 0
-        while at < len(found) and found[at][0] <= begun + len(text):
-            start, end = found[at][0] - begun, found[at][1] - begun
-            pieces += [text[done:start], MASK]
-            done, at = end, at + 1
-        yield "".join([*pieces, text[done:]])
-        begun += len(text) + 1
 
 
 def _by_place(value: object, name: tuple[str, ...], change: Callable[[tuple[str, ...], str], str]) -> object:
@@ -363,23 +354,3 @@ def _by_place(value: object, name: tuple[str, ...], change: Callable[[tuple[str,
         items = [_by_place(item, name, change) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
-
-
-def _within(data: bytes) -> list[bytes]:
-    # No match goes over blanks, so each is in one line.
-    if not any(
-        (b"://" in line and b"@" in line) or (b"=" in line and (b"?" in line or b"&" in line))
-        for line in data.split(b"\n")
-    ):
-        return []
-    import re  # with the first address that could hold one: an idle daemon does without
-
-    found: list[bytes] = re.findall(_ACCOUNT, data)
-    return found + re.findall(_TOKEN, data, re.I)
-
-
-def _without(text: str, replaced: list[tuple[str, str]]) -> str:
-    for form, shown in replaced:
-        if form in text:
-            text = text.replace(form, shown)
-    return text

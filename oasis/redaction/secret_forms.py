@@ -20,6 +20,7 @@ files, the documentations of the services named in forms.json.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, UsageError
@@ -30,7 +31,6 @@ from oasis.uci.shell_words import commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -93,25 +93,6 @@ _SHOWN = re.compile(r"""(?<![\w-])[\w-]{1,64}\.[^\s.='"]{1,64}\.(\w{1,80})=""")
 
 def spans(text: str) -> list[Span]:
     """Return where secrets stand in a text, in order, without overlaps."""
-    if not text.isascii():
-        text = text.translate(_WIDE)  # one character for one: the places stay
-    plain = text.casefold() if text.isascii() else text.lower()
-    found: list[Span] = []
-    for words, pattern in _compiled():
-        if any(word in plain for word in words):
-            found += (match.span(1) for match in pattern.finditer(text) if _is_value(match.group(1)))
-    if "-----begin " in plain:
-        found += _armoured(text)
-    if "-----" in text or "Private-" in text:
-        found += blocks(text)
-    if "<" in plain and ">" in plain:
-        found += _inline(text)
-    if "=" in plain or ":" in plain or "option" in plain or "list" in plain:
-        found += _named(text)
-    return _joined(found)
-
-
-def _compiled() -> list[tuple[tuple[str, ...], re.Pattern[str]]]:
     if not _rules:
         forms = jsonl.table(__file__, "forms.json")["forms"]
         made = []
@@ -120,14 +101,25 @@ def _compiled() -> list[tuple[tuple[str, ...], re.Pattern[str]]]:
                 pattern = pattern.replace(name, part)
             made.append((tuple(words), re.compile(pattern, re.I | re.M)))
         _rules[:] = made  # at once: another thread that looks meanwhile must not judge by half of them
-    return _rules
-
-
-def _armoured(text: str) -> Iterator[Span]:
-    for match in _PEM.finditer(text):
-        body = _PEM_BODY.match(text, match.end())
-        if body and body.end() > match.end():
-            yield match.end(), body.end()
+    if not text.isascii():
+        text = text.translate(_WIDE)  # one character for one: the places stay
+    plain = text.casefold() if text.isascii() else text.lower()
+    found: list[Span] = []
+    for words, pattern in _rules:
+        if any(word in plain for word in words):
+            found += (match.span(1) for match in pattern.finditer(text) if _is_value(match.group(1)))
+    if "-----begin " in plain:
+        for match in _PEM.finditer(text):
+            body = _PEM_BODY.match(text, match.end())
+            if body and body.end() > match.end():
+                found.append((match.end(), body.end()))
+    if "-----" in text or "Private-" in text:
+        found += blocks(text)
+    if "<" in plain and ">" in plain:
+        found += _inline(text)
+    if "=" in plain or ":" in plain or "option" in plain or "list" in plain:
+        found += _named(text)
+    return _joined(found)
 
 
 def blocks(text: str, is_log: bool = False) -> list[Span]:
@@ -139,18 +131,23 @@ def blocks(text: str, is_log: bool = False) -> list[Span]:
     before: list[Span] = []  # what is a key when an end follows
     is_open, strange, prefix, last = False, 0, "", ""
     for match in _LINE.finditer(text):
-        line = match.group(0)
+        line, at = match.group(0), match.start()
         if edges := list(_EDGE.finditer(line)):
-            if (edges[0].group(1) or edges[0].group(3)) and _is_private(edges[0]):
+            first, final = edges[0], edges[-1]
+            if (first.group(1) or first.group(3)) and not (first.group(2) or "").startswith(_OPEN):
                 found += [] if is_open else before
-                found += [_moved(word.span(), match.start()) for word in _LONG.finditer(line, 0, edges[0].start())]
-            is_open = not (edges[-1].group(1) or edges[-1].group(3)) and _is_private(edges[-1])
-            before, strange, prefix = [], 0, line[: edges[-1].start()]
+                found += [(at + word.start(), at + word.end()) for word in _LONG.finditer(line, 0, first.start())]
+            is_open = not (final.group(1) or final.group(3) or (final.group(2) or "").startswith(_OPEN))
+            before, strange, prefix = [], 0, line[: final.start()]
             continue
-        start, end = _body(line, prefix)
-        if start < end:
+        # Of a line of a block the last word is one, a short one where others have stood.
+        bare = line.rstrip(" \t\r\"',…")
+        start = max(bare.rfind(" "), bare.rfind("\t"), bare.rfind(">"), bare.rfind('"')) + 1
+        word = bare[start:]
+        is_last = word.endswith("=") or not line[:start].strip("> \t\"'") or line[:start] == prefix
+        if _LAST.fullmatch(word.lstrip("=")) and (len(word) >= _LONG_CHARS or is_last):
             strange, prefix = 0, line[:start]
-            (found if is_open else before).append(_moved((start, end), match.start()))
+            (found if is_open else before).append((at + start, at + len(bare)))
         else:
             strange += 1
             is_open = is_open and strange <= _STRANGE
@@ -158,34 +155,10 @@ def blocks(text: str, is_log: bool = False) -> list[Span]:
         if is_log and _GENERATED.fullmatch(line.strip()) and "pub" not in last:
             found.append(match.span())
         last = line.lower()
-    return _joined(found + list(_closed(text)))
-
-
-def _closed(text: str) -> Iterator[Span]:
-    """Yield the lines of a file inside another one, between its two marks."""
-    if "</" not in text:
-        return
-    for start, end in _inline(text, is_whole=True):
-        for match in _LINE.finditer(text, start, end):
-            yield match.span()
-
-
-def _is_private(edge: re.Match[str]) -> bool:
-    return not (edge.group(2) or "").startswith(_OPEN)
-
-
-def _moved(span: Span, by: int) -> Span:
-    return span[0] + by, span[1] + by
-
-
-def _body(line: str, prefix: str) -> Span:
-    """Return where a line of a block stands in a line: its last word, a short one where others have stood."""
-    bare = line.rstrip(" \t\r\"',…")
-    start = max(bare.rfind(" "), bare.rfind("\t"), bare.rfind(">"), bare.rfind('"')) + 1
-    word = bare[start:]
-    is_last = word.endswith("=") or not line[:start].strip("> \t\"'") or line[:start] == prefix
-    is_body = _LAST.fullmatch(word.lstrip("=")) and (len(word) >= _LONG_CHARS or is_last)
-    return (start, len(bare)) if is_body else (0, 0)
+    # The lines of a file inside another one, between its two marks.
+    for start, end in _inline(text, is_whole=True) if "</" in text else ():
+        found += [match.span() for match in _LINE.finditer(text, start, end)]
+    return _joined(found)
 
 
 def within_json(text: str, found: list[Span]) -> list[Span]:
@@ -228,22 +201,20 @@ def _named(text: str) -> Iterator[Span]:
         group = 2 if match.group(1) else 4
         if secret_options.is_named(match.group(group - 1)):
             yield from _value(text, *match.span(group))
-    for pattern, judge in ((_SHOWN, secret_options.is_named), (_NAMED, is_name)):
+    for pattern in (_SHOWN, _NAMED):
         at = 0
-        while name := pattern.search(text, at):
-            at = name.end()
-            behind = _BEHIND.match(text, at) if judge(name.group(1)) else None
+        while found := pattern.search(text, at):
+            at, name = found.end(), found.group(1)
+            if pattern is _NAMED:
+                # A secret wherever it stands is what ends in such a name: psk, wpa_passphrase, PrivateKey, api-key.
+                last = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.rpartition(".")[2]).replace("-", "_").lower()
+                name = last if last not in _WEAK or (last in _PLAIN and last == name.lower()) else ""
+            behind = _BEHIND.match(text, at) if secret_options.is_named(name) else None
             if behind is None:
                 continue
             at = behind.end()
-            if name.group(0).rstrip()[-1] == "=" or behind.group(1)[0] in "'\"\\" or _is_odd(behind.group(1)):
+            if found.group(0).rstrip()[-1] == "=" or behind.group(1)[0] in "'\"\\" or _is_odd(behind.group(1)):
                 yield from _value(text, *behind.span(1))
-
-
-def is_name(name: str) -> bool:
-    """Tell whether what is called so is a secret wherever it stands: psk, wpa_passphrase, PrivateKey, api-key."""
-    last = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.rpartition(".")[2]).replace("-", "_").lower()
-    return secret_options.is_named(last) and (last not in _WEAK or (last in _PLAIN and last == name.lower()))
 
 
 def _value(text: str, start: int, end: int) -> Iterator[Span]:
@@ -455,34 +426,22 @@ _SHELL_WORD = re.compile(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|[^\s
 
 def typed_values(given: object) -> list[str]:
     """Return the secrets that are set in the texts of a JSON value, long enough to be looked for elsewhere."""
-    found: dict[str, None] = {}
-
-    def look(text: str) -> str:
-        for start, end, is_quoted in _places(text):
-            plain = text[start:end] if is_quoted else _unquoted(text[start:end])
-            if len(plain) >= SECRET_CHARS and not secret_options.is_word(plain):
-                found[plain] = None
-        return text
-
-    walk(given, look)
-    return list(found)
+    texts: list[str] = []
+    walk(given, texts.append)  # type: ignore[arg-type]  # nothing is changed: what this returns is dropped
+    values = [value for text in texts for _, _, value in _places(text)]
+    return list(dict.fromkeys(value for value in values if len(value) >= SECRET_CHARS))
 
 
 def hide_typed(given: T) -> T:
     """Return a JSON value in whose texts the secrets that are set there are masked, wherever they stand again."""
-    hide = _masker(typed_values(given))
-    return walk(
-        given, lambda text: hide(replaced(text, [(start, end) for start, end, _ in _places(text)], lambda value: MASK))
-    )
+    return walk(given, masker(typed_values(given), is_set_there=True))
 
 
-def without(text: str, values: list[str]) -> str:
-    """Return a text in which some values are masked."""
-    return _masker(values)(text)
+def masker(values: list[str], is_set_there: bool = False) -> Callable[[str], str]:
+    """Return what masks values in all their forms, in one pass over a text, however many they are.
 
-
-def _masker(values: list[str]) -> Callable[[str], str]:
-    """Return what masks values in all their forms, in one pass over a text, however many they are."""
+    With `is_set_there` also what a text itself sets.
+    """
     forms = {form for value in values for form in written_forms(value)}
     # What each begins with leads to the lengths to try, the longest first; a form may be shorter than that.
     head = min([len(form) for form in forms] + [SECRET_CHARS])
@@ -492,6 +451,8 @@ def _masker(values: list[str]) -> Callable[[str], str]:
             lengths.setdefault(begin, []).append(length)
 
     def hide(text: str) -> str:
+        if is_set_there:
+            text = replaced(text, [(start, end) for start, end, _ in _places(text)], lambda value: MASK)
         found: list[Span] = []
         for at in range(len(text) - head + 1) if forms else ():
             length = next((one for one in lengths.get(text[at : at + head], ()) if text[at : at + one] in forms), 0)
@@ -504,23 +465,20 @@ def _masker(values: list[str]) -> Callable[[str], str]:
     return hide
 
 
-def _places(text: str) -> list[tuple[int, int, bool]]:
-    """Return where the values of secret options begin and end, and whether the quotes stand outside of that."""
-    found: list[tuple[int, int, bool]] = []
+def _places(text: str) -> list[tuple[int, int, str]]:
+    """Return where the values of secret options begin and end, and each without its quotes."""
+    found: list[tuple[int, int, str]] = []
     at = 0
     while match := _PATH.search(text, at):
         quote, package, option = match.groups()
         word = _SHELL_WORD.match(text, match.end())
         end = text.find(quote, match.end()) if quote or word is None else word.end()
         at = end if end >= 0 else len(text)
-        is_word = secret_options.is_word(_unquoted(text[match.end() : at]))
-        if at > match.end() and not is_word and secret_options.may_hold(package, option):
-            found.append((match.end(), at, bool(quote)))
+        value = text[match.end() : at]
+        try:
+            plain = commands(value)[0][0]
+        except (UsageError, IndexError):
+            plain = re.sub(r"['\"\\]", "", value)
+        if value and not secret_options.is_word(plain) and secret_options.may_hold(package, option):
+            found.append((match.end(), at, value if quote else plain))
     return found
-
-
-def _unquoted(word: str) -> str:
-    try:
-        return commands(word)[0][0]
-    except (UsageError, IndexError):
-        return re.sub(r"['\"\\]", "", word)

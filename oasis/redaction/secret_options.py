@@ -15,9 +15,9 @@ MASK = "********"  # always as long, so that it tells nothing about the value
 # By these an option asks the router for a secret: netifd's WireGuard makes a key. They are none themselves.
 _WORDS = ("generate",)
 
-_rules: dict[str, list[list[str]]] = {}
+# Of secrets.json: how options are named that hold a secret in any package, and the rules for one package.
 _named: dict[str, tuple[str, ...]] = {}
-_NOT_NAMED = ("lock_password",)  # of secrets.json's `shown`, those of any package
+_rules: dict[str, list[list[str]]] = {}
 
 
 def is_secret(package: str, type: str, option: str) -> bool:
@@ -28,22 +28,32 @@ def is_secret(package: str, type: str, option: str) -> bool:
 
 def looks_secret(package: str, type: str, option: str) -> bool:
     """Tell it by the name alone, without the catalogue's help and memory: never False for what is_secret says."""
-    path = (package, type, option)
-    return not _matches("shown", path) and _matches("secret", path)
+    is_one = is_named(option)
+    package, type, option = package.lower(), type.lower(), option.lower()  # UCI names differ in case between packages
+    for name, rules in _rules.items():
+        for own, kind, wanted in rules:
+            is_type = kind == type or (kind[-1] == "*" and type.startswith(kind[:-1]))
+            if is_type and own == package and wanted == option:
+                is_one = name == "secret"
+    return is_one
 
 
 def is_named(option: str) -> bool:
     """Tell it by the name of an option of any package: for texts in which it stands."""
     if not _named:
-        names = [rule[2].lower() for rule in _loaded("secret") if rule[:2] == ["*", "*"]]
+        data = jsonl.table(__file__, "secrets.json")
+        parts = {name: [rule.lower().split(".") for rule in data[name]] for name in ("secret", "shown")}
+        # `shown` comes last and wins.
+        _rules.update({name: [rule for rule in rules if rule[0] != "*"] for name, rules in parts.items()})
+        names, shown = ([rule[2] for rule in rules if rule[0] == "*"] for rules in parts.values())
         # At once: another thread may ask meanwhile.
         _named.update({"is": tuple(name for name in names if "*" not in name),
                        "ends": tuple(name[1:] for name in names if name.startswith("*")),
-                       "begins": tuple(name[:-1] for name in names if name.endswith("*"))})  # fmt: skip
+                       "begins": tuple(name[:-1] for name in names if name.endswith("*")),
+                       "shown": tuple(shown)})  # fmt: skip
     option = option.lower()
-    if option in _NOT_NAMED:
-        return False
-    return option in _named["is"] or option.endswith(_named["ends"]) or option.startswith(_named["begins"])
+    is_one = option in _named["is"] or option.endswith(_named["ends"]) or option.startswith(_named["begins"])
+    return is_one and option not in _named["shown"]
 
 
 def may_hold(package: str, option: str) -> bool:
@@ -70,23 +80,3 @@ def mask(value: object) -> object:
     if isinstance(value, list):
         return [mask(one) for one in value]
     return value if is_word(str(value)) else MASK
-
-
-def _loaded(name: str) -> list[list[str]]:
-    if not _rules:
-        data = jsonl.table(__file__, "secrets.json")
-        _rules.update({name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")})
-    return _rules[name]
-
-
-def _matches(name: str, path: tuple[str, str, str]) -> bool:
-    return any(all(_fits(part, name) for part, name in zip(rule, path, strict=True)) for rule in _loaded(name))
-
-
-def _fits(part: str, name: str) -> bool:
-    # At most one star a part; UCI names differ in case from package to package.
-    head, star, tail = part.lower().partition("*")
-    name = name.lower()
-    if not star:
-        return head == name
-    return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)

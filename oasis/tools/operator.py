@@ -27,7 +27,7 @@ from oasis.errors import ApplyError, MistakeError, PolicyError, ProviderError, U
 from oasis.redaction import secret_options
 from oasis.redaction.placeholders import Restorer
 from oasis.redaction.redactor import SECRET_CHARS
-from oasis.redaction.secret_forms import given, without
+from oasis.redaction.secret_forms import given, masker
 from oasis.system.digest import sha256
 from oasis.tools.principal import may_use
 from oasis.tools.router import known_devices, resolve_handles
@@ -189,7 +189,7 @@ class Operator:
             and secret_options.may_hold(step["package"], step["option"])
         ]
         line = clean.line(_CONTROL.sub("", summary))  # control sequences go whole, not only their first character
-        summary = without(self._shop.redactor.text(line), secrets)
+        summary = masker(secrets)(self._shop.redactor.text(line))
         summary = summary if len(summary) <= SUMMARY_CHARS else summary[: SUMMARY_CHARS - 1] + "…"
         # What the owner wrote: their own commands, and the sentences that the built-in service takes a value from.
         values = {str(step["value"]) for step in operations if "value" in step}

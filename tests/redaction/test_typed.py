@@ -49,10 +49,10 @@ def test_specs_that_are_no_json_are_masked_as_well():
 
 def test_secrets_inside_and_across_each_other_are_masked_to_their_ends():
     words = ["correct-horse", "horse-battery", "correct-horse-battery", "12345678", "123456789"]
-    assert secret_forms.without("a correct-horse-battery 123456789 12345678.", words) == f"a {M} {M} {M}."
-    assert secret_forms.without("correct-horse-battery", words[:2]) == M
-    assert secret_forms.without("it is correct-hors", words) == "it is correct-hors"
-    assert secret_forms.without("nothing", []) == "nothing"
+    assert secret_forms.masker(words)("a correct-horse-battery 123456789 12345678.") == f"a {M} {M} {M}."
+    assert secret_forms.masker(words[:2])("correct-horse-battery") == M
+    assert secret_forms.masker(words)("it is correct-hors") == "it is correct-hors"
+    assert secret_forms.masker([])("nothing") == "nothing"
 
 
 def test_four_times_as_many_secrets_take_about_four_times_as_long():

@@ -36,7 +36,8 @@ def test_patterns_together_read_as_each_alone(name, slips):
     for sentence in sentences(name):
         alone = {}
         for number, one in enumerate(singles):
-            alone.update({number: span for span in readings(grammar, sentence, one, slips).values()})
+            for span in readings(grammar, sentence, one, slips).values():
+                alone[number] = span
         assert readings(grammar, sentence, grammar.patterns("patterns"), slips) == alone, sentence
         found += len(alone)
     assert found > 30
