@@ -2298,8 +2298,14 @@ MUTANTS = (
         "return self._accepted",
         OF_ADMISSION,
     ),
-    ("let in: through the router too", WALK, 'if self._rules["forward"] == "accept":', "if False:", OF_ADMISSION),
-    ("let in: a redirect", WALK, "self._forward([one for one in turned", "([one for one in turned", OF_ADMISSION),
+    (
+        "let in: through the router too",
+        WALK,
+        'way == "input" else "forward"] ==',
+        'way == "input" else "output"] !=',
+        OF_ADMISSION,
+    ),
+    ("let in: a redirect", WALK, "(turned, True)):", "):", OF_ADMISSION),
     (
         "let in: an open Wi-Fi is for others than one with a key",
         ADMISSION,
@@ -2310,15 +2316,15 @@ MUTANTS = (
     (
         "let in: each device of a port is a way in",
         ADMISSION,
-        "for name in sorted(met[0] | met[1]):\n        ends = [_side([name] if name in one else one) for one in met]",
-        "for name in sorted(met[0] | met[1]):\n        ends = [_side(one) for one in met]",
+        "ends = [_side([name] if name in one else one) for one in met]",
+        "ends = [_side(one) for one in met]",
         OF_ADMISSION,
     ),
     (
         "let in: a tunnel of layer 2 joins a network",
         ADMISSION,
-        "for name in joined if name in found] or [device]",
-        "for name in joined if not name] or [device]",
+        "for name in joined if name in nets] or",
+        "for name in joined if not name] or",
         OF_ADMISSION,
     ),
     (
@@ -2331,15 +2337,15 @@ MUTANTS = (
     (
         "let in: passwords for SSH",
         ADMISSION,
-        "return (_WITH_PASSWORD,) * is_by_password + (_WITH_KEY,) * is_by_key",
-        "return (_WITH_KEY,) * is_by_key",
+        "_WITH_PASSWORD: is_ssh and",
+        "_WITH_PASSWORD: False and",
         OF_ADMISSION,
     ),
     (
         "let in: too many rules are told",
         ADMISSION,
-        'found = ["who is let in cannot',
-        'found = [] and ["who',
+        'return ["who is let in cannot',
+        'return [] and ["who',
         OF_ADMISSION,
     ),
     (

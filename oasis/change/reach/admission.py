@@ -1,6 +1,6 @@
 """Who is let in by a change: what the firewall, the ports, the Wi-Fi and the listeners pass afterwards and not before.
 
-`openings(before, after)` gives a sentence for it, [] when nobody is; `Change.admitted_anew` the packets themselves.
+`openings(before, after)` gives a sentence for it, [] when nobody is; `Change.new` the packets themselves.
 Pure: bytes of UCI packages in. It reports what is new for a person: a rename, a match that gets narrower or an order
 that changes nothing lets in nobody. SSH and the router's page also count by who can log in there: a port that moves
 lets in nobody, passwords that are switched on let in those who know one. What the configuration does not hold (files
@@ -22,7 +22,9 @@ from oasis.uci import model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.reach.shapes import (
+        Any,
         Box,
+        Callable,
         Config,
         Intervals,
         Listener,
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
         Table,
         Tables,
     )
+
+    Setup = tuple[Config, Networks]  # one configuration, and its interfaces
+    Found = dict[Any, tuple[str, Side]]  # (label, where it is) by what a peer is known by
 
 PACKAGES = ("network", "firewall", "wireless", "dropbear", "uhttpd")
 NO_ZONE = "interfaces without a zone"
@@ -55,46 +60,46 @@ def openings(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     """
     change = Change(before, after)
     try:
-        found = change.sentences()
+        admitted = [change.admitted(side) for side in (0, 1)]
+        new = change.new(admitted)
+        lines = change.told(new) + change.told_services(admitted, new)
     except walk.TooManyError:
-        found = ["who is let in cannot be worked out: there are too many rules"]
+        return ["who is let in cannot be worked out: there are too many rules"]
+    found = [_OPENS + "; ".join(_shortened(lines))] if lines else []
+    doubts = [rules["doubt"] for rules in change.rules]
+    if doubts[1] and doubts[1] != doubts[0]:
+        found.append("the new firewall may not load, and then keeps nobody out after a restart: " + doubts[1])
     return found
 
 
 class Change:
-    """Two configurations, and who passes under each."""
+    """Two configurations, and who passes under each; `side` is 0 for the one before, 1 for the one after."""
 
     def __init__(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
         files = [{name: side[name] for name in PACKAGES if name in side} for side in (before, after)]
-        self._configs = (sections.read(files[0]), sections.read(files[1]))
-        self._nets = (networks_of(self._configs[0]), networks_of(self._configs[1]))
-        self.peers = find_peers(self._configs, self._nets, _earlier(files[0], files[1]))
-        self._rules = [
-            ruleset.compile_rules(config["firewall"], nets, [], "") if "firewall" in config else None
-            for config, nets in zip(self._configs, self._nets, strict=True)
+        configs = [sections.read(side) for side in files]
+        self._sides = [(config, networks_of(config)) for config in configs]
+        # which wifi-iface section was which before, by name
+        packages = [model.parse(side.get("wireless", b""), "wireless") for side in files]
+        old_of = Pairing(*packages).old_of
+        earlier = {
+            one.name: old.name for one in packages[1].sections if one.type == "wifi-iface" and (old := old_of(one))
+        }
+        self.peers = find_peers(self._sides, earlier)
+        self.rules = [
+            ruleset.compile_rules(config["firewall"], nets, [], "") if "firewall" in config else _NO_FIREWALL
+            for config, nets in self._sides
         ]
 
-    def sentences(self) -> list[str]:
-        """Return what `openings` returns."""
-        admitted = [self._admitted(side) for side in (0, 1)]
-        new = self._new(admitted)
-        lines = self._told(new) + self._told_services(admitted, new)
-        doubts = [rules["doubt"] if rules else "" for rules in self._rules]
-        found = [_OPENS + "; ".join(_shortened(lines))] if lines else []
-        if doubts[1] and doubts[1] != doubts[0]:
-            found.append("the new firewall may not load, and then keeps nobody out after a restart: " + doubts[1])
-        return found
+    def admitted(self, side: int) -> list[Box]:
+        """Return the packets that pass on one side."""
+        return walk.Walk(self.rules[side], self.peers, side, self._sides[side][1]).admitted()
 
-    def admitted_anew(self) -> list[Box]:
-        """Return the packets that pass after the change and did not before."""
-        return self._new([self._admitted(side) for side in (0, 1)])
+    def new(self, admitted: list[list[Box]]) -> list[Box]:
+        """Return what passes after the change and did not before.
 
-    def _admitted(self, side: int) -> list[Box]:
-        rules = self._rules[side]
-        return walk.Walk(rules or _NO_FIREWALL, self.peers, side, self._nets[side]).admitted()
-
-    def _new(self, admitted: list[list[Box]]) -> list[Box]:
-        """Return what is new, but for what reaches a peer that was not there before or that nobody has named."""
+        But for what reaches a peer that was not there before or that nobody has named.
+        """
         there = [
             number for number, one in enumerate(self.peers, 1)
             if one["sides"][0]["devices"] and one["label"] != NO_ZONE
@@ -107,37 +112,61 @@ class Change:
 
     # --- services of the router
 
-    def _told_services(self, admitted: list[list[Box]], new: list[Box]) -> list[str]:
+    def told_services(self, admitted: list[list[Box]], new: list[Box]) -> list[str]:
         """Return who reaches a service by which the router is managed, as far as no new packet tells it already."""
         lines = []
-        for name in _SERVICES:
-            before = [box for one in self._heard(name, 0) if (box := _person(one, admitted[0]))]
-            old = [box for group in before for box in group]
-            now = []
-            for one in self._heard(name, 1):
-                now += _person(one, walk.subtract(admitted[1], new)) or []
+        left_over = walk.subtract(admitted[1], new)
+        for name in (_WITH_PASSWORD, _WITH_KEY, _PAGE):
+            old, now = self._reaching(name, 0, admitted[0]), self._reaching(name, 1, left_over)
             # those who come from every address of one family are no others with IPv6
             anywhere: list[Box] = [{"src": one["src"]} for one in old if set(one) <= {"src", "family"}]
-            left = walk.subtract(now, [*old, *anywhere])
-            for one in left:
+            for one in walk.subtract(now, [*old, *anywhere]):
                 whose = _whose({key: value for key, value in one.items() if key != "family"})
                 lines.append("from %s to %s%s" % (_joined(self._labels(one, "src")), name, whose))
         return list(dict.fromkeys(lines))
 
-    def _heard(self, name: str, side: int) -> list[Box]:
-        """Return the packets that a service hears."""
+    def _reaching(self, name: str, side: int, admitted: list[Box]) -> list[Box]:
+        """Return who of those that are let in reaches a service, wherever it is."""
+        config, nets = self._sides[side]
         found = []
-        for one in listeners.listeners(self._configs[side], self._nets[side]):
-            section = self._configs[side][one["service"]][one["section"]]
-            if name not in _offered(one["service"], section):
-                continue
+        for one in listeners.listeners(config, nets):
+            section, is_ssh = config[one["service"]][one["section"]], one["service"] == "dropbear"
+            offered = {
+                _WITH_PASSWORD: is_ssh and listeners.takes_password(section),
+                _WITH_KEY: is_ssh and sections.flag(section, "RootLogin", True),
+                _PAGE: not is_ssh,
+            }
             box: Box = {"dst": ((walk.ROUTER,) * 2,), "proto": _TCP, "port": ((one["port"],) * 2,)}
-            found += _bound(box, one, self.peers, side, self._nets[side])
-        return found
+            for heard in self._bound(box, one, side) if offered[name] else []:
+                found += [met for part in admitted if (met := walk.meet(part, heard)) is not None]
+        return [{key: value for key, value in one.items() if key not in _PLACE} for one in found]
+
+    def _bound(self, box: Box, listener: Listener, side: int) -> list[Box]:
+        """Return the packets that arrive where a listener is bound."""
+        bound = listener["bound"]
+        if bound is None:
+            return [{**box, "family": walk.of_family(family)} for family in listener["families"]]
+        if "device" in bound:
+            return [{**box, "src": self._numbered(side, {str(bound["device"])})}]
+        outside = {
+            str(one["device"]) for one in self._sides[side][1].values()
+            if one["proto"] not in ("static", "none", "") or "gateway" in one["options"]
+        }  # fmt: skip
+        near = walk.inverse("src", self._numbered(side, outside))
+        found = []
+        for family, value in bound["addresses"]:
+            own: Box = {**box, "family": walk.of_family(family), "dst%d" % family: ((value, value),)}
+            # Nobody on the internet has a way to a home address.
+            found.append({**own, "src": near} if address_text.is_home(address_text.text_of(family, value)) else own)
+        return [one for one in found if all(one.values())]
+
+    def _numbered(self, side: int, devices: set[str]) -> Intervals:
+        found = [at for at, one in enumerate(self.peers, 1) if devices & set(one["sides"][side]["devices"])]
+        return walk.union(tuple((one, one) for one in found))
 
     # --- words
 
-    def _told(self, new: list[Box]) -> list[str]:
+    def told(self, new: list[Box]) -> list[str]:
         """Return "from X to Y, what" for what is new; ways and peers with the same news are joined."""
         ways: dict[tuple[str, str], dict[str, list[str]]] = {}
         for box in new:
@@ -161,31 +190,21 @@ class Change:
         found = []
         for low, high in box.get(end, ((0, len(self.peers)),)):
             for number in range(low, min(high, len(self.peers)) + 1):
-                found.append("the router" if number == walk.ROUTER else self._label(self.peers[number - 1], end))
+                found.append("the router" if number == walk.ROUTER else self._label(self.peers[number - 1]))
         return list(dict.fromkeys(found))
 
-    def _label(self, peer: Peer, end: str) -> str:
-        """Return a peer's network where it stays in it, else the peer itself."""
-        sides = zip(self._nets, self._configs, peer["sides"], strict=True)
-        names = [self._network(nets, config, side) for nets, config, side in sides]
-        is_same = names[0] == names[1] and peer["sides"][0]["macs"] == peer["sides"][1]["macs"]
-        return plain(names[0] if is_same and names[0] else str(peer["label"]))
-
-    def _network(self, nets: Networks, config: Config, side: Side) -> str:
-        """Return the zone of a side's network, or the network where no zone has it; "" without one."""
-        names = sorted(name for name, one in nets.items() if one["device"] in side["devices"])
-        for section in sections.typed(config.get("firewall", {}), "zone"):
-            if set(names) & set(sections.texts(section, "network")):
-                return sections.text(section, "name")
-        return names[0] if names else ""
-
-
-def _earlier(before: dict[str, bytes], after: dict[str, bytes]) -> dict[str, str]:
-    """Return which wifi-iface section was which before, by name."""
-    packages = [model.parse(side.get("wireless", b""), "wireless") for side in (before, after)]
-    pairs = Pairing(*packages)
-    joined = [(one, pairs.old_of(one)) for one in packages[1].sections if one.type == "wifi-iface"]
-    return {one.name: old.name for one, old in joined if old is not None}
+    def _label(self, peer: Peer) -> str:
+        """Return the zone of a peer's network where it stays in it, the network without one; else the peer itself."""
+        found = []
+        for (config, nets), side in zip(self._sides, peer["sides"], strict=True):
+            names = sorted(name for name, one in nets.items() if one["device"] in side["devices"])
+            zones = [
+                sections.text(one, "name") for one in sections.typed(config.get("firewall", {}), "zone")
+                if set(names) & set(sections.texts(one, "network"))
+            ]  # fmt: skip
+            found.append([*zones, *names, ""][0])
+        is_same = found[0] == found[1] and peer["sides"][0]["macs"] == peer["sides"][1]["macs"]
+        return plain(found[0] if is_same and found[0] else str(peer["label"]))
 
 
 _NO_FIREWALL: Ruleset = {
@@ -193,49 +212,6 @@ _NO_FIREWALL: Ruleset = {
     "includes": [], "doubt": "", "is_mute": False, "is_slow": False,
 }  # fmt: skip
 _WITH_PASSWORD, _WITH_KEY, _PAGE = "SSH with the root password", "SSH with a key", "the router's page"
-_SERVICES = (_WITH_PASSWORD, _WITH_KEY, _PAGE)
-
-
-def _offered(service: str, section: Table) -> tuple[str, ...]:
-    """Return what somebody who reaches a listener may try."""
-    if service == "uhttpd":
-        return (_PAGE,)
-    is_by_password = listeners.takes_password(section)
-    is_by_key = sections.flag(section, "RootLogin", True)
-    return (_WITH_PASSWORD,) * is_by_password + (_WITH_KEY,) * is_by_key
-
-
-def _bound(box: Box, listener: Listener, found: list[Peer], side: int, nets: Networks) -> list[Box]:
-    """Return the packets that arrive where a listener is bound."""
-    bound = listener["bound"]
-    if bound is None:
-        return [{**box, "family": walk.of_family(family)} for family in listener["families"]]
-    if "device" in bound:
-        return [{**box, "src": _numbered(found, side, {str(bound["device"])})}]
-    outside = {
-        str(one["device"]) for one in nets.values()
-        if one["proto"] not in ("static", "none", "") or "gateway" in one["options"]
-    }  # fmt: skip
-    near = walk.inverse("src", _numbered(found, side, outside))
-    made = []
-    for family, value in bound["addresses"]:
-        own = {"family": walk.of_family(family), "dst%d" % family: ((value, value),)}
-        # Nobody on the internet has a way to a home address.
-        made.append(
-            {**box, **own, **({"src": near} if address_text.is_home(address_text.text_of(family, value)) else {})}
-        )
-    return [one for one in made if all(one.values())]
-
-
-def _numbered(found: list[Peer], side: int, devices: set[str]) -> Intervals:
-    numbers = [number for number, one in enumerate(found, 1) if devices & set(one["sides"][side]["devices"])]
-    return walk.union(tuple((one, one) for one in numbers))
-
-
-def _person(heard: Box, admitted: list[Box]) -> list[Box]:
-    """Return who of those that are let in reaches a listener, wherever it is."""
-    found = [met for one in admitted if (met := walk.meet(one, heard)) is not None]
-    return [{key: value for key, value in one.items() if key not in _PLACE} for one in found]
 
 
 def _shortened(lines: list[str]) -> list[str]:
@@ -296,13 +272,25 @@ def networks_of(config: Config) -> Networks:
     return found
 
 
-def find_peers(sides: tuple[Config, Config], nets: tuple[Networks, Networks], earlier: dict[str, str]) -> list[Peer]:
+def find_peers(sides: list[Setup], earlier: dict[str, str]) -> list[Peer]:
     """Return the peers of both sides; `earlier` gives the name that a wifi-iface section had before, by its own."""
-    found = _ports(sides, nets) + _switched(sides, nets) + _wifi(sides, nets, earlier)
-    found += _wireguard(sides, nets) + _tunnels(sides, nets)
+    found = _ports(sides) + _both(sides, _switched) + _wifi(sides, earlier)
+    found += _both(sides, _wireguard) + _both(sides, _tunnels)
     taken = {name for one in found for side in one["sides"] for name in side["devices"]}
     found += _named_by_firewall(sides, taken)
     return [one for one in found if one["sides"][0]["devices"] or one["sides"][1]["devices"]]
+
+
+def _both(sides: list[Setup], find: Callable[[Tables, Networks], Found]) -> list[Peer]:
+    """Return the peers of a kind that is known by the same key before and after."""
+    held = [find(config.get("network", {}), nets) for config, nets in sides]
+    return [
+        {
+            "label": (held[1].get(key) or held[0][key])[0],
+            "sides": [one[key][1] if key in one else _GONE for one in held],
+        }
+        for key in sorted({*held[0], *held[1]})
+    ]
 
 
 def _side(
@@ -314,27 +302,26 @@ def _side(
 # --- ports
 
 
-def _ports(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> list[Peer]:
-    places = sorted({place for side, found in zip(sides, nets) for place in _places(side.get("network", {}), found)})  # noqa: B905
+def _ports(sides: list[Setup]) -> list[Peer]:
     made: list[Peer] = []
-    for port, tag in places:
-        met = [_arrivals(side.get("network", {}), found, port, tag) for side, found in zip(sides, nets)]  # noqa: B905
+    held = [(config.get("network", {}), nets) for config, nets in sides]
+    for port, tag in sorted({place for package, nets in held for place in _places(package, nets)}):
         label = "port %s" % port if not tag else "port %s, VLAN %d" % (port, tag)
-        made += [{"label": label, "sides": ends, "place": label} for ends in _ways_in(met)]
+        met = []
+        for package, nets in held:
+            devices = network.uplinks(package, port, tag)[0]
+            names = {
+                str(one["device"]) for one in nets.values() if one["device"] in devices or network.rides(one, devices)
+            }
+            met.append({name for name in names if not network.is_switched_off(package, name)})
+        # A device in no zone is open even where a zone is shut: each is a way in. Who comes by a device that was not
+        # there came by any of the others before.
+        ways: list[list[Side]] = []
+        for name in sorted(met[0] | met[1]):
+            ends = [_side([name] if name in one else one) for one in met]
+            ways += [ends] if ends not in ways else []
+        made += [{"label": label, "sides": ends, "place": label} for ends in ways]
     return made
-
-
-def _ways_in(met: list[set[str]]) -> list[list[Side]]:
-    """Return the sides of each way in from a port: a device in no zone is open even where a zone is shut.
-
-    Who comes by a device that was not there came by any of the others before.
-    """
-    found: list[list[Side]] = []
-    for name in sorted(met[0] | met[1]):
-        ends = [_side([name] if name in one else one) for one in met]
-        if ends not in found:
-            found.append(ends)
-    return found
 
 
 def _places(package: Tables, found: Networks) -> set[tuple[str, int]]:
@@ -358,68 +345,52 @@ def _places(package: Tables, found: Networks) -> set[tuple[str, int]]:
     return places
 
 
-def _arrivals(package: Tables, found: Networks, port: str, tag: int) -> set[str]:
-    devices = network.uplinks(package, port, tag)[0]
-    met = {str(one["device"]) for one in found.values() if one["device"] in devices or network.rides(one, devices)}
-    return {name for name in met if not network.is_switched_off(package, name)}
-
-
-def _switched(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> list[Peer]:
+def _switched(package: Tables, nets: Networks) -> Found:
     """Return the ports of a switch chip, whose VLANs lead to devices that end in their number."""
-    held = []
-    for side, found in zip(sides, nets):  # noqa: B905
-        ports: dict[tuple[str, str], set[str]] = {}
-        for section in sections.typed(side.get("network", {}), "switch_vlan"):
-            vlan = sections.text(section, "vid") or sections.text(section, "vlan")
-            devices = set()  # those on the VLAN, themselves or by a port of the bridge
-            for name in (str(one["device"]) for one in found.values()):
-                members = network.bridge_ports(side.get("network", {}), name) or [name]
-                devices |= {name} if any(member.endswith("." + vlan) for member in members) else set()
-            for word in sections.texts(section, "ports"):
-                if not word.endswith("t"):
-                    ports.setdefault((sections.text(section, "device"), word), set()).update(devices)
-        held.append(ports)
-    return [
-        {"label": "port %s of %s" % (place[1], place[0]), "sides": [_side(one.get(place, set())) for one in held]}
-        for place in sorted({*held[0], *held[1]})
-    ]
+    ports: dict[tuple[str, str], set[str]] = {}
+    for section in sections.typed(package, "switch_vlan"):
+        vlan = sections.text(section, "vid") or sections.text(section, "vlan")
+        devices = set()  # those on the VLAN, themselves or by a port of the bridge
+        for name in (str(one["device"]) for one in nets.values()):
+            members = network.bridge_ports(package, name) or [name]
+            devices |= {name} if any(member.endswith("." + vlan) for member in members) else set()
+        for word in sections.texts(section, "ports"):
+            if not word.endswith("t"):
+                ports.setdefault((sections.text(section, "device"), word), set()).update(devices)
+    return {key: ("port %s of %s" % (key[1], key[0]), _side(devices)) for key, devices in ports.items()}
 
 
 # --- Wi-Fi
 
 
-def _wifi(sides: tuple[Config, Config], nets: tuple[Networks, Networks], names: dict[str, str]) -> list[Peer]:
+def _wifi(sides: list[Setup], names: dict[str, str]) -> list[Peer]:
     """Return the access points that are on after the change, and those that were."""
-    held = [
-        [one for one in sections.typed(side.get("wireless", {}), "wifi-iface")
-         if network.is_on_air(side["wireless"], one)]
-        for side in sides
-    ]  # fmt: skip
+    held = []
+    for config, _ in sides:
+        package = config.get("wireless", {})
+        held.append([one for one in sections.typed(package, "wifi-iface") if network.is_on_air(package, one)])
     made: list[Peer] = []
     joined: set[str] = set()
     for now in held[1]:
         earlier = [one for one in held[0] if _may_join(now, one, names.get(str(now[".name"]), ""))]
         joined.update(str(one[".name"]) for one in earlier)
-        ends = [_air(earlier, nets[0]) if earlier else _GONE, _air([now], nets[1])]
+        ends = [_air(earlier, sides[0][1]) if earlier else _GONE, _air([now], sides[1][1])]
         made.append({"label": _wifi_label(now), "sides": ends})
     gone = [one for one in held[0] if str(one[".name"]) not in joined]
-    return made + [{"label": _wifi_label(one), "sides": [_air([one], nets[0]), _GONE]} for one in gone]
+    return made + [{"label": _wifi_label(one), "sides": [_air([one], sides[0][1]), _GONE]} for one in gone]
 
 
 def _may_join(now: Table, earlier: Table, paired: str) -> bool:
     """Return whether those who are on a Wi-Fi now could be on an earlier one."""
     if _is_open(now) != _is_open(earlier):
         return _is_open(earlier) and earlier[".name"] == paired
-    return earlier[".name"] == paired or _credential(now) == _credential(earlier)
+    credential = ("mode", "key", "auth_server", "sae_password")
+    return earlier[".name"] == paired or all(now.get(key) == earlier.get(key) for key in credential)
 
 
 def _is_open(section: Table) -> bool:
     kind = sections.text(section, "encryption").lower()
     return kind in _OPEN or kind.startswith("wep")  # WEP is read along in a minute
-
-
-def _credential(section: Table) -> tuple[object, ...]:
-    return (_is_open(section), *(section.get(key) for key in ("mode", "key", "auth_server", "sae_password")))
 
 
 def _air(found: list[Table], nets: Networks) -> Side:
@@ -439,61 +410,39 @@ def _wifi_label(section: Table) -> str:
 # --- tunnels and what only the firewall names
 
 
-def _wireguard(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> list[Peer]:
-    held: list[dict[str, tuple[str, Side]]] = []
-    for side, found in zip(sides, nets):  # noqa: B905
-        own: dict[str, tuple[str, Side]] = {}
-        for section in side.get("network", {}).values():
-            kind = next((one for one in network.PEERS if str(section[".type"]).startswith(one)), "")
-            name = str(section[".type"])[len(kind) :]
-            if kind and name in found and not sections.flag(section, "disabled", False):
-                label = sections.text(section, "description") or "with the key %s…" % _key(section)[:8]
-                allowed = tuple(sections.texts(section, "allowed_ips"))
-                own[_key(section)] = (
-                    "the WireGuard peer " + label,
-                    _side([str(found[name]["device"])], ("", ()), allowed),
-                )
-        held.append(own)
-    return [
-        {
-            "label": (held[1].get(key) or held[0][key])[0],
-            "sides": [one[key][1] if key in one else _GONE for one in held],
-        }
-        for key in sorted({*held[0], *held[1]})
-    ]
+def _wireguard(package: Tables, nets: Networks) -> Found:
+    found: Found = {}
+    for section in package.values():
+        kind = next((one for one in network.PEERS if str(section[".type"]).startswith(one)), "")
+        name = str(section[".type"])[len(kind) :]
+        if kind and name in nets and not sections.flag(section, "disabled", False):
+            key = sections.text(section, "public_key") or str(section[".name"])
+            label = sections.text(section, "description") or "with the key %s…" % key[:8]
+            allowed = tuple(sections.texts(section, "allowed_ips"))
+            found[key] = ("the WireGuard peer " + label, _side([str(nets[name]["device"])], ("", ()), allowed))
+    return found
 
 
-def _key(section: Table) -> str:
-    return sections.text(section, "public_key") or str(section[".name"])
-
-
-def _tunnels(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> list[Peer]:
+def _tunnels(package: Tables, nets: Networks) -> Found:
     """Return what is behind interfaces with a device of their own, but for WireGuard and what rides on a port."""
-    devices = [
-        {str(one["device"]): name for name, one in found.items()
-         if one["proto"] not in (*_ON_LINK, "wireguard", "amneziawg")
-         and not (one["proto"] in network.PPP and sections.texts(one["options"], "device"))}
-        for found in nets
-    ]  # fmt: skip
-    made: list[Peer] = []
-    for device in sorted({*devices[0], *devices[1]}):
-        ends = []
-        for names, found in zip(devices, nets, strict=True):
+    found: Found = {}
+    for name, one in nets.items():
+        is_riding = one["proto"] in network.PPP and sections.texts(one["options"], "device")
+        if one["proto"] not in (*_ON_LINK, "wireguard", "amneziawg") and not is_riding:
             # where its packets arrive: a tunnel of layer 2 is a port of the bridges of the networks it names
-            joined = sections.texts(found[names[device]]["options"], "network") if device in names else []
-            at = [str(found[name]["device"]) for name in joined if name in found] or [device]
-            ends.append(_side(at if device in names else []))
-        made.append({"label": "the tunnel " + (devices[1].get(device) or devices[0][device]), "sides": ends})
-    return made
+            joined = sections.texts(one["options"], "network")
+            at = [str(nets[name]["device"]) for name in joined if name in nets] or [str(one["device"])]
+            found[str(one["device"])] = ("the tunnel " + name, _side(at))
+    return found
 
 
-def _named_by_firewall(sides: tuple[Config, Config], taken: set[str]) -> list[Peer]:
+def _named_by_firewall(sides: list[Setup], taken: set[str]) -> list[Peer]:
     """Return the devices that only the firewall names, and one that stands for all other devices."""
     words = {
         word.lstrip("! ")
-        for side in sides
+        for config, _ in sides
         for kind in ("zone", "rule")
-        for section in sections.typed(side.get("firewall", {}), kind)
+        for section in sections.typed(config.get("firewall", {}), kind)
         for word in sections.texts(section, "device")
     }
     # A beginning stands for one more device than those that have a name.

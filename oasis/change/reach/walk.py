@@ -46,28 +46,22 @@ class Walk:
 
         Raises: TooManyError.
         """
-        region = self._everything()
+        there = [number for number, end in enumerate(self._ends, 1) if end["devices"]]
+        region: list[Box] = []  # all that may arrive: from each peer that is there, to the router or to another peer
+        for number in there:
+            box = {"src": ((number, number),), **_to([ROUTER, *(one for one in there if self._is_other(one, number))])}
+            region += [{**box, **one} for one in _own(self._ends[number - 1])]
         turned: list[Box] = []
         for zone in self._rules["zones"]:
             for rule in self._rules["redirects"].get(zone["name"], []) if zone["has_dnat"] else []:
                 for box in _product(self._of_zone(zone, "src"), matches(rule)):
                     inside, region = cut(region, box)
                     turned += [made for one in inside if (made := self._turned(one, rule))["dst"]]
-        self._input([one for part in region if (one := meet(part, _to([ROUTER]))) is not None], False)
-        through = _to(range(1, len(self._ends) + 1))
-        self._forward([one for part in region if (one := meet(part, through)) is not None], False)
-        self._input([one for one in turned if one["dst"] == ((ROUTER, ROUTER),)], True)
-        self._forward([one for one in turned if one["dst"] != ((ROUTER, ROUTER),)], True)
+        ways = (("input", _to([ROUTER])), ("forward", _to(range(1, len(self._ends) + 1))))
+        for found, is_turned in ((region, False), (turned, True)):
+            for way, to in ways:
+                self._pass([met for one in found if (met := meet(one, to)) is not None], way, is_turned)
         return self._accepted + self._bridged()
-
-    def _everything(self) -> list[Box]:
-        """Return all that may arrive: from each peer that is there, to the router or to another peer."""
-        there = [number for number, end in enumerate(self._ends, 1) if end["devices"]]
-        found = []
-        for number in there:
-            box = {"src": ((number, number),), **_to([ROUTER, *(one for one in there if self._is_other(one, number))])}
-            found += [{**box, **one} for one in _own(self._ends[number - 1])]
-        return found
 
     def _bridged(self) -> list[Box]:
         """Return what peers on one link send each other, which no firewall sees."""
@@ -103,28 +97,18 @@ class Walk:
         ]  # fmt: skip
         return {**made, **_to(to), "dst%d" % family: ((value, value),), "family": of_family(family)}
 
-    def _input(self, region: list[Box], is_turned: bool) -> None:
-        region = self._through(region, "input")
+    def _pass(self, region: list[Box], way: str, is_turned: bool) -> None:
+        """Send packets through the chain "input" or "forward" and those of the zones; `is_turned` by a redirect."""
+        region = self._through(region, way)
         for zone in self._rules["zones"]:
             for box in self._of_zone(zone, "src"):
                 inside, region = cut(region, box)
-                inside = self._through(inside, "input_" + zone["name"])
-                if zone["input"] == "accept" or (is_turned and zone["has_dnat"]):
+                inside = self._through(inside, "%s_%s" % (way, zone["name"]))
+                if (is_turned and zone["has_dnat"]) or (way == "input" and zone["input"] == "accept"):
                     self._accepted += inside
-        if self._rules["policy"] == "accept":
-            self._accepted += region
-
-    def _forward(self, region: list[Box], is_turned: bool) -> None:
-        region = self._through(region, "forward")
-        for zone in self._rules["zones"]:
-            for box in self._of_zone(zone, "src"):
-                inside, region = cut(region, box)
-                inside = self._through(inside, "forward_" + zone["name"])
-                if is_turned and zone["has_dnat"]:
-                    self._accepted += inside
-                    inside = []
-                region += self._judged(inside, self._of_zone(zone, "dst"), zone["forward"])
-        if self._rules["forward"] == "accept":
+                elif way == "forward":
+                    region += self._judged(inside, self._of_zone(zone, "dst"), zone["forward"])
+        if self._rules["policy" if way == "input" else "forward"] == "accept":
             self._accepted += region
 
     def _through(self, region: list[Box], chain: str) -> list[Box]:
@@ -150,8 +134,8 @@ class Walk:
         numbers = self._numbers(zone["groups"])
         if not numbers:
             return []
-        found = _product([{end: numbers}], _families(zone["family"]))
-        return _product(found, _addresses(zone["subnets"], end)) if zone["subnets"] else found
+        box: Box = {end: numbers, **({"family": of_family(zone["family"])} if zone["family"] else {})}
+        return _product([box], _addresses(zone["subnets"], end)) if zone["subnets"] else [box]
 
     def _numbers(self, groups: list[tuple[list[str | None] | None, list[str | None]]]) -> Intervals:
         found = []
@@ -179,17 +163,17 @@ def _own(end: Side) -> list[Box]:
     box: Box = {} if not kind else {"mac": held if kind == "allow" else inverse("mac", held)}
     if not end["nets"]:
         return [box]
-    return [{**box, **one} for family in (4, 6) for one in _nets(end["nets"], family)]
-
-
-def _nets(words: tuple[str, ...], family: int) -> list[Box]:
     found = []
-    for word in words:
-        try:
-            found += [net[1:3] for net in sections.nets(word) or [] if net[0] == family and net[3] < 0]
-        except ValueError:
-            continue  # no such prefix: the tunnel takes nothing from it
-    return [{"family": of_family(family), "src%d" % family: union(tuple(found))}] if found else []
+    for family in (4, 6):
+        nets: list[tuple[int, int]] = []
+        for word in end["nets"]:
+            try:
+                nets += [net[1:3] for net in sections.nets(word) or [] if net[0] == family and net[3] < 0]
+            except ValueError:
+                continue  # no such prefix: the tunnel takes nothing from it
+        if nets:
+            found.append({**box, "family": of_family(family), "src%d" % family: union(tuple(nets))})
+    return found
 
 
 # --- rules as boxes
@@ -198,7 +182,6 @@ def _nets(words: tuple[str, ...], family: int) -> list[Box]:
 def matches(rule: Rule) -> list[Box]:
     """Return the boxes that a rule matches, without its zones."""
     box: Box = {}
-    found = [box]
     if rule["proto"] != "any":
         name, types = rule["proto"], rule.get("types") or []
         box["proto"] = ((PROTOCOLS.get(name, int(name) if name.isdigit() else 256 + sum(name.encode()) % 60000),) * 2,)
@@ -210,7 +193,9 @@ def matches(rule: Rule) -> list[Box]:
     if rule["macs"]:
         macs = [(one["invert"], (int(one["mac"].replace(":", ""), 16),) * 2) for one in rule["macs"]]
         box["mac"] = _chosen("mac", macs)
-    found = _product(found, _families(rule["family"]))
+    if rule["family"]:
+        box["family"] = of_family(rule["family"])
+    found = [box]
     for values, end in ((rule["sources"], "src"), (rule["targets"], "dst")):
         found = _product(found, _addresses(values, end)) if values else found
     for one in _conditions(rule):
@@ -220,10 +205,6 @@ def matches(rule: Rule) -> list[Box]:
 
 def _product(one: list[Box], other: list[Box]) -> list[Box]:
     return [met for a in one for b in other if (met := meet(a, b)) is not None]
-
-
-def _families(family: int | None) -> list[Box]:
-    return [{"family": of_family(family)}] if family else [{}]
 
 
 def _chosen(dimension: str, values: list[tuple[bool, tuple[int, int]]]) -> Intervals:
@@ -263,22 +244,31 @@ def _conditions(rule: Rule) -> list[list[Box]]:
     """Return what else a rule asks for, each as alternatives."""
     words = dict(rule["conditions"])
     found: list[list[Box]] = []
-    if "limit" in words:
-        limit = rule["limit"]
-        if limit is not None:
-            found.append([{"rate": ((0, limit[0] * _UNITS[limit[1]]),)}])
-            del words["limit"]
+    if "limit" in words and rule["limit"] is not None:
+        found.append([{"rate": ((0, rule["limit"][0] * _UNITS[rule["limit"][1]]),)}])
+        del words["limit"]
     times: dict[str, str] = {key: words.pop(key) for key in ("start_time", "stop_time", "weekdays") if key in words}
     if times:
         found.append([{"time": _times(times)}])
     if "ipset" in words:
-        found.append(_members(words.pop("ipset"), rule["members"]))
+        # a question for each member, so that a longer set is a wider match
+        text, members = words.pop("ipset"), rule["members"]
+        name = text.lstrip("! ").split()[0]
+        asked = ["set %s has %s" % (name, one) for one in members] or ["set " + name]
+        if len(asked) > _MOST_MEMBERS:
+            asked = ["set %s %s" % (name, " ".join(members))]
+        is_inverted = text.strip().startswith("!")
+        found.append([dict.fromkeys(asked, ((0, 0),))] if is_inverted else [{one: ((1, 1),)} for one in asked])
     return found + [[{"%s %s" % one: ((1, 1),)}] for one in sorted(words.items())]
 
 
 def _times(words: dict[str, str]) -> Intervals:
     """Return the seconds of a week; hours that end before they begin go on after midnight, as in nft."""
-    start, stop = _second(words.get("start_time", "0:0")), _second(words.get("stop_time", "23:59:59"))
+    found = []
+    for text in (words.get("start_time", "0:0"), words.get("stop_time", "23:59:59")):
+        parts = [int(one) for one in re.findall("[0-9]+", text)]
+        found.append(sum(part * unit for part, unit in zip(parts, (3600, 60, 1))))  # noqa: B905 - seconds may be left out
+    start, stop = found
     hours = ((start, stop),) if start <= stop else ((0, stop), (start, _DAY_S - 1))
     weekdays = words.get("weekdays", "")
     named = {word.lower()[:3] for word in weekdays.replace("!", " ").split()}
@@ -286,22 +276,6 @@ def _times(words: dict[str, str]) -> Intervals:
         number for number, day in enumerate(_DAYS) if not named or (day in named) != weekdays.strip().startswith("!")
     ]
     return union(tuple((day * _DAY_S + low, day * _DAY_S + high) for day in days for low, high in hours))
-
-
-def _second(text: str) -> int:
-    parts = [int(one) for one in re.findall("[0-9]+", text)][:3]
-    return sum(part * unit for part, unit in zip(parts, (3600, 60, 1)))  # noqa: B905 - seconds may be left out
-
-
-def _members(text: str, members: tuple[str, ...]) -> list[Box]:
-    """Return what a match on a set asks: a question for each member, so that a longer set is a wider match."""
-    name = text.lstrip("! ").split()[0]
-    asked = ["set %s has %s" % (name, one) for one in members] or ["set " + name]
-    if len(asked) > _MOST_MEMBERS:
-        asked = ["set %s %s" % (name, " ".join(members))]
-    if text.strip().startswith("!"):
-        return [dict.fromkeys(asked, ((0, 0),))]
-    return [{one: ((1, 1),)} for one in asked]
 
 
 _DAY_S = 86400
@@ -391,8 +365,7 @@ def without(one: Box, other: Box) -> list[Box]:
 
 def of_family(family: int) -> Intervals:
     """Return IPv4 (4) or IPv6 (6) as the number of its dimension."""
-    number = 1 if family == 6 else 0
-    return ((number, number),)
+    return ((1, 1),) if family == 6 else ((0, 0),)
 
 
 class TooManyError(Exception):

@@ -382,8 +382,8 @@ def test_by_chance_the_reason_is_there_when_and_only_when_a_packet_passes_that_d
     for seed in range(PAIRS):
         files = [{"network": _NETWORK.encode(), "firewall": text.encode()} for text in _firewalls(seed)]
         change = admission.Change(*files)
-        new = change.admitted_anew()
-        reason = [one for one in change.sentences() if one.startswith("lets in")]
+        new = change.new([change.admitted(side) for side in (0, 1)])
+        reason = [one for one in admission.openings(*files) if one.startswith("lets in")]
         assert bool(new) == bool(reason), seed
         config = [sections.read(side) for side in files]
         nets = [network.networks(one, {}, one) for one in config]
