@@ -107,14 +107,13 @@ class _Compiler:
         self._made["doubt"] = self._made["doubt"] or reason
 
     def _defaults(self) -> None:
-        found = sections.typed(self._package, "defaults")
-        values = self._reader.parse(found[0], sections.DEFAULTS) if found else self._reader.parse({}, sections.DEFAULTS)
+        section = next(iter(sections.typed(self._package, "defaults")), {})
+        values = self._reader.parse(section, sections.DEFAULTS)
         if values is None:
-            self._doubt("%s has a value that fw4 does not take" % self._label(found[0]))
+            self._doubt("%s has a value that fw4 does not take" % self._label(section))
             values = self._reader.parse({}, sections.DEFAULTS) or {}
         self._made["policy"], self._made["output"] = values["input"], values["output"]
         self._made["forward"] = values["forward"]
-        self._values = values
         is_limited = values.get("synflood_protect", values.get("syn_flood", False))
         rate, unit = values["synflood_rate"]
         self._made["is_slow"] = bool(is_limited) and (
@@ -122,63 +121,54 @@ class _Compiler:
         )
 
     def _zone(self, section: Table, values: Values) -> None:
-        subnets = values.get("subnet", [])
+        subnets, name, label = values.get("subnet", []), values["name"], self._label(section)
         family = infer_family(values.get("family"), [family_of(subnets)])
         if family == -1:
             return
-        held, devices = self._covered(values)
+        # the addresses and the (is inverted, device) that it names; None for a device of unknown name
+        held, devices = [], []
+        named = [(one["invert"], one["device"]) for one in values.get("network", [])]
+        named += [(False, key) for key, network in self._networks.items() if network["zone"] == name]
+        for invert, key in named:
+            if key in self._networks:
+                held += self._networks[key]["addresses"]
+                devices += [(invert, self._networks[key]["device"])] if self._networks[key]["device"] != "" else []
+        devices += [(one["invert"], one["device"]) for one in values.get("device", []) if not one["any"]]
         is_bound = bool(devices or any(value["nets"] for value in subnets))
         if not all(value["is_complete"] for value in subnets):
-            self._doubt("%s: not all addresses of a network are known" % self._label(section))
+            self._doubt("%s: not all addresses of a network are known" % label)
         turned = {4: values.get("masq"), 6: values.get("masq6")}
         if bool(turned[4]) != bool(turned[6]) and any(not turned[net[0]] for value in subnets for net in value["nets"]):
             # fw4 then asks one rule for both families, which nft refuses
-            self._doubt("%s: masquerading and subnets are of different families" % self._label(section))
-        if any(zone["name"] == values["name"] for zone in self._reader.zones):
-            self._doubt("there are two zones named %s" % values["name"])
+            self._doubt("%s: masquerading and subnets are of different families" % label)
+        if any(zone["name"] == name for zone in self._reader.zones):
+            self._doubt("there are two zones named %s" % name)
         self._reader.zones.append({
-            "name": values["name"], "label": self._label(section), "family": family, "subnets": subnets,
-            "input": values.get("input") or self._values["input"],
-            "output": values.get("output") or self._values["output"],
-            "forward": values.get("forward") or self._values["forward"],
+            "name": name, "label": label, "family": family, "subnets": subnets,
+            "input": values.get("input") or self._made["policy"],
+            "output": values.get("output") or self._made["output"],
+            "forward": values.get("forward") or self._made["forward"],
             "groups": _groups(devices) if is_bound else [],
             "masq": values.get("masq", False), "masq6": values.get("masq6", False), "has_dnat": False,
             "held": held,
         })  # fmt: skip
 
-    def _covered(self, values: Values) -> tuple[list[tuple[int, int, int]], list[tuple[bool, str | None]]]:
-        """Return the addresses and the (is inverted, device) that a zone names; None for a device of unknown name."""
-        named = [(one["invert"], one["device"]) for one in values.get("network", [])]
-        named += [(False, name) for name, network in self._networks.items() if network["zone"] == values["name"]]
-        held, devices = [], []
-        for invert, name in named:
-            network = self._networks.get(name)
-            if network:
-                held += network["addresses"]
-                if network["device"] != "":
-                    devices.append((invert, network["device"]))
-        devices += [(one["invert"], one["device"]) for one in values.get("device", []) if not one["any"]]
-        return held, devices
-
     def _common(self, section: Table, values: Values, sources: list[Values], targets: list[Values]) -> Rule:
         number, unit = values.get("limit", (0, ""))
+        # the members of its set as far as the configuration lists all of them
+        members = self._sets.get(values["ipset"]["name"], {}) if "ipset" in values else {}
+        loaded = ["loaded from " + str(members["loadfile"])] if members.get("loadfile") else []
+        depends = [word for word in _DEPENDS.split() if values.get(word)]
         return {
             "label": self._label(section), "family": values.get("family"), "sources": sources, "targets": targets,
             "ports": values.get("dest_port", []), "source_ports": values.get("src_port", []),
             "macs": values.get("src_mac", []), "device": values.get("device"),
             "direction": values.get("direction", "in"), "target": values.get("target") or "",
             "is_complete": all(value["is_complete"] for value in sources + targets),
-            "rate": int(number) if unit == "second" else 0, "dest": None,
-            "depends": [word for word in _DEPENDS.split() if values.get(word)],
-            "limit": values.get("limit"), "members": self._members(values),
-            "conditions": {word: sections.text(section, word) for word in _DEPENDS.split() if values.get(word)},
+            "rate": int(number) if unit == "second" else 0, "dest": None, "depends": depends,
+            "limit": values.get("limit"), "members": tuple(sorted([*members.get("entry", []), *loaded])),
+            "conditions": {word: sections.text(section, word) for word in depends},
         }  # fmt: skip
-
-    def _members(self, values: Values) -> tuple[str, ...]:
-        """Return the members of a section's set as far as the configuration lists all of them."""
-        found = self._sets.get(values["ipset"]["name"], {}) if "ipset" in values else {}
-        more = ["loaded from " + str(found["loadfile"])] if found.get("loadfile") else []
-        return tuple(sorted([*found.get("entry", []), *more]))
 
     def _set_family(self, values: Values) -> int:
         """Return the family of the set that a section matches, -1 when there is no such set."""
@@ -199,9 +189,13 @@ class _Compiler:
         return [self._proto if one == "any" and is_by_port else one for one in found]
 
     def _rule(self, section: Table, values: Values) -> None:
-        if not _is_whole(values) or self._set_family(values) < 0:
-            return
         target, zone = values.get("target"), values.get("src")
+        needs = {"dscp": ("set_dscp",), "mark": ("set_mark", "set_xmark"), "helper": ("set_helper",)}
+        is_whole = target not in needs or any(option in values for option in needs[target])
+        if (target in ("helper", "notrack") and zone in (None, "*")) or (values.get("device") or {}).get("any"):
+            is_whole = False
+        if not is_whole or self._set_family(values) < 0:
+            return  # without what its target needs
         if target in ("dnat", "snat", "masquerade"):
             what = (self._label(section), target)
             self._doubt("%s: %s is no target of a rule, the new firewall would not load" % what)
@@ -217,11 +211,9 @@ class _Compiler:
         families += [end["family"] or 0 for end in (zone, values.get("dest")) if isinstance(end, dict)]
         rule["dest"] = values.get("dest")
         rule["family"] = infer_family(rule["family"], families)
-        if rule["family"] == -1:
-            return
         way = "forward" if is_through else "input"
         chain = "notrack" if is_untracked else way if zone == "*" else "%s_%s" % (way, zone["name"])
-        for proto in self._protocols(values, section):
+        for proto in self._protocols(values, section) if rule["family"] != -1 else []:
             made: Rule = {**rule, "proto": proto, "types": []}
             if proto not in ("tcp", "udp"):
                 made["ports"], made["source_ports"] = [], []
@@ -252,18 +244,16 @@ class _Compiler:
         dest: Zone | str | None = values.get("dest") or self._zone_of(target)
         if values["reflection"] and isinstance(dest, dict) and zone["masq"]:
             dest["has_dnat"] = True
-        sources, heads = _listed(values, "src_ip"), _listed(values, "src_dip")
-        rule = self._common(section, values, sources, heads)
-        rule["ports"], rule["source_ports"] = _listed(values, "src_dport"), _listed(values, "src_port")
+        sources, heads, ports, source_ports = (
+            [values[option]] if option in values else [] for option in ("src_ip", "src_dip", "src_dport", "src_port")
+        )
+        rule: Rule = {**self._common(section, values, sources, heads), "ports": ports, "source_ports": source_ports}
         if "dest_port" not in values and "src_dport" in values:
             values["dest_port"] = values["src_dport"]
         others = [self._set_family(values), family_of(sources), family_of(heads), family_of([target] if target else [])]
         others += [one["family"] or 0 for one in (zone, dest) if isinstance(one, dict)]
-        family = infer_family(rule["family"], others)
-        if family == -1:
-            return
-        rule["family"] = family
-        for proto in self._protocols(values, section):
+        rule["family"] = infer_family(rule["family"], others)
+        for proto in self._protocols(values, section) if rule["family"] != -1 else []:
             for made in _rewrites({**rule, "proto": proto}, values, target):
                 self._made["redirects"].setdefault(zone["name"], []).append(made)
                 if values["reflection"] and isinstance(dest, dict) and made["to"]:
@@ -286,7 +276,9 @@ class _Compiler:
         for inner in inners:
             if inner == "*" or inner["family"] not in (0, None, family):
                 continue
-            near: list[Values] = [{"invert": False, "is_complete": True, "nets": _prefixes(inner["held"])}]
+            near: list[Values] = [
+                {"invert": False, "is_complete": True, "nets": [sections.prefix(*one) for one in inner["held"]]}
+            ]
             if all(any(net[0] == family for value in side for net in value["nets"]) for side in [outer, near]):
                 inner["has_dnat"] = True
                 made: Rule = {**rule, "family": family, "sources": near, "targets": outer, "macs": []}
@@ -294,7 +286,8 @@ class _Compiler:
 
     def _zone_of(self, target: Values | None) -> Zone | None:
         for zone in self._reader.zones:
-            held = _prefixes(zone["held"]) + [net for one in zone["subnets"] for net in one["nets"]]
+            held = [sections.prefix(*one) for one in zone["held"]]
+            held += [net for one in zone["subnets"] for net in one["nets"]]
             for family, low, high, _ in held:
                 if any(net[0] == family and low <= net[1] <= high for net in (target["nets"] if target else [])):
                     return zone
@@ -319,27 +312,12 @@ class _Compiler:
 def _section(number: int, rule: Added) -> Table:
     made: Table = {".name": "added %d" % number, ".type": str(rule.get("type") or "rule"), ".anonymous": True}
     for key, value in rule.items():
-        if key != "type" and value is not None:
-            words = (
-                [str(one) for one in value] if isinstance(value, list) else str(int(value) if value is True else value)
-            )
-            made[key] = words
+        if isinstance(value, list):
+            made[key] = [str(one) for one in value]
+        elif value is not None:
+            made[key] = str(int(value) if value is True else value)
+    made.pop("type", None)
     return made
-
-
-def _is_whole(values: Values) -> bool:
-    """Return whether a rule has what its target needs."""
-    target, zone = values.get("target"), values.get("src")
-    if target in ("helper", "notrack") and (not zone or zone == "*"):
-        return False
-    needs = {"dscp": ("set_dscp",), "mark": ("set_mark", "set_xmark"), "helper": ("set_helper",)}
-    if target in needs and not any(option in values for option in needs[target]):
-        return False
-    return not (values.get("device") or {}).get("any")
-
-
-def _listed(values: Values, option: str) -> list[Values]:
-    return [values[option]] if option in values else []
 
 
 def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
@@ -364,14 +342,6 @@ def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
             **rule, "family": family, "to": to, "to_port": to_port, "to_ports": to_ports, "is_plain": is_plain,
         })  # fmt: skip
     return made
-
-
-def _prefixes(held: list[tuple[int, int, int]]) -> list[Net]:
-    found = []
-    for family, value, bits in held:
-        rest = (1 << ((32 if family == 4 else 128) - bits)) - 1
-        found.append((family, value & ~rest, value | rest, -1))
-    return found
 
 
 def _groups(devices: list[tuple[bool, str | None]]) -> list[tuple[list[str | None] | None, list[str | None]]]:

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oasis.change.reach.shapes import Callable, Config, Networks, Table, Tables, Values, Zone
+    from oasis.change.reach.shapes import Config, Net, Networks, Table, Tables, Values, Zone
 
 
 def read(files: dict[str, bytes]) -> Config:
@@ -167,34 +167,24 @@ class Reader:
             head, _, kind = word.partition(":")
             kind, _, default = kind.partition("=")
             option = head.rstrip("*!-+")
-            found = self._value(section.get(option), head[len(option) :], kind, default)
-            if found is None:
+            flags = head[len(option) :]
+            raw = section.get(option, default)
+            if raw == "" and option not in section:
+                if "+" in flags:
+                    return None
+                continue
+            if isinstance(raw, list) and "*" not in flags:
                 return None
-            if found != () and "-" not in head[len(option) :]:
-                values[option] = found
-        return values
-
-    def _value(self, raw: object, flags: str, kind: str, default: str) -> object:
-        """Return what an option says, () when it is not set, None when it is wrong."""
-        if raw is None:
-            if "+" in flags:
-                return None
-            raw = default
-            if not default:
-                return ()
-        if "*" in flags:
-            words = raw if isinstance(raw, list) else str(raw).split()
-            found: list[object] = []
+            words = raw if isinstance(raw, list) else str(raw).split() if "*" in flags else [raw]
+            read: list[object] = []
             for one in words:
                 value = self._read(kind, str(one))
-                if value is None:
+                if value is None or ("!" in flags and isinstance(value, dict) and value.get("invert")):
                     return None
-                found += value if isinstance(value, list) else [value]
-            return found or ()
-        if isinstance(raw, list):
-            return None
-        value = self._read(kind, str(raw))
-        return None if isinstance(value, dict) and value.get("invert") and "!" in flags else value
+                read += value if "*" in flags and isinstance(value, list) else [value]
+            if read and "-" not in flags:
+                values[option] = read if "*" in flags else read[0]
+        return values
 
     def _read(self, kind: str, text: str) -> object:
         """Return what one word says, None when it is wrong."""
@@ -206,140 +196,93 @@ class Reader:
             return text if re.match(rf"(?:{_TEXTS[kind]})\Z", text) else None
         if kind in _TIMES:
             return True if re.match(rf"{_TIMES[kind]}\Z", text) else None
-        parse: Callable[[str], object] = getattr(self, "_" + kind)
-        return parse(text)
+        if kind == "int":
+            return int(text) if re.match(r"[ \t]*[-+]?[0-9]+[ \t]*\Z", text) else None
+        if kind == "position":
+            found = _begins(text, _POSITIONS)
+            return found and found.replace("postpend", "append")
+        if kind == "family":
+            is_four = text == "inet" or "4" in text
+            return 0 if text in ("any", "all", "*") else 4 if is_four else 6 if "6" in text else None
+        if kind == "zone":
+            return "*" if text == "*" else next((zone for zone in self.zones if zone["name"] == text), None)
+        if kind == "settype":
+            match = re.match(r"(?:src|dst|dest)_(.+)\Z", text)
+            return _begins(match.group(1) if match else text, ("ip", "port", "mac", "net", "set"))
+        stripped = text.lstrip(" \t")
+        is_inverted = stripped.startswith("!")
+        return self._invertible(kind, is_inverted, (stripped[1:] if is_inverted else stripped).strip())
 
-    def _int(self, text: str) -> int | None:
-        return int(text) if re.match(r"[ \t]*[-+]?[0-9]+[ \t]*\Z", text) else None
-
-    def _position(self, text: str) -> str | None:
-        found = _begins(text, _POSITIONS)
-        return found and found.replace("postpend", "append")
-
-    def _family(self, text: str) -> int | None:
-        if text in ("any", "all", "*"):
-            return 0
-        if text == "inet" or "4" in text:
-            return 4
-        return 6 if "6" in text else None
-
-    def _zone(self, text: str) -> Zone | str | None:
-        if text == "*":
-            return "*"
-        return next((zone for zone in self.zones if zone["name"] == text), None)
-
-    def _device(self, text: str) -> Values | None:
-        invert, value = _inverted(text)
-        return {"invert": invert, "device": value, "any": value == "*"} if value else None
-
-    def _setmatch(self, text: str) -> Values | None:
-        invert, value = _inverted(text)
-        return {"invert": invert, "name": value.split()[0]} if value else None
-
-    def _helper(self, text: str) -> Values | None:
-        invert, value = _inverted(text)
-        return {"invert": invert, "name": value} if value in _HELPERS else None
-
-    def _protocol(self, text: str) -> Values | list[Values] | None:
-        value = _inverted(text)[1].lower()  # fw4 forgets the inversion when it writes the rule
-        if value == "tcpudp":
-            return [{"name": "tcp", "any": False}, {"name": "udp", "any": False}]
-        if not value:
-            return None
-        return {"name": _NUMBERS.get(value, value), "any": value in ("all", "any", "*")}
-
-    def _mac(self, text: str) -> Values | None:
-        invert, value = _inverted(text)
-        parts = re.split("[:-]", value)
-        if len(parts) != 6 or not all(re.match(r"[0-9a-fA-F]{1,2}\Z", part) for part in parts):
-            return None
-        return {"invert": invert, "mac": ":".join("%02x" % int(part, 16) for part in parts)}
-
-    def _port(self, text: str) -> Values | None:
-        invert, value = _inverted(text)
-        match = re.match(r"([0-9]{1,5})(?:[-:]([0-9]{1,5}))?\Z", value)
-        if not match:
-            return None
-        low, high = int(match.group(1)), int(match.group(2) or match.group(1))
-        return {"invert": invert, "low": low, "high": high} if low <= high <= 65535 else None
-
-    def _network(self, text: str) -> Values | None:
-        invert, value = _inverted(text)
+    def _invertible(self, kind: str, invert: bool, value: str) -> object:
+        """Return what a word says of a kind that may be inverted; limits and days forget that they are."""
+        if kind == "limit":
+            match = re.match(r"([0-9]+)(?:/([a-z]+))?\Z", value)
+            unit = match and _begins(match.group(2) or "second", ("second", "minute", "hour", "day"))
+            return [int(match.group(1)), unit] if match and unit else None
+        if kind == "weekdays":
+            return True if value and all(_begins(day, _DAYS) for day in value.split()) else None
+        if kind == "protocol":
+            value = value.lower()  # fw4 forgets the inversion when it writes the rule
+            names = ["tcp", "udp"] if value == "tcpudp" else [_NUMBERS.get(value, value)] if value else []
+            return [{"name": name, "any": name in ("all", "any", "*")} for name in names] or None
+        if kind == "device":
+            return {"invert": invert, "device": value, "any": value == "*"} if value else None
+        if kind == "setmatch":
+            return {"invert": invert, "name": value.split()[0]} if value else None
+        if kind == "helper":
+            return {"invert": invert, "name": value} if value in _HELPERS else None
+        if kind == "mac":
+            parts = re.split("[:-]", value)
+            is_mac = len(parts) == 6 and all(re.match(r"[0-9a-fA-F]{1,2}\Z", part) for part in parts)
+            return {"invert": invert, "mac": ":".join("%02x" % int(part, 16) for part in parts)} if is_mac else None
+        if kind == "port":
+            match = re.match(r"([0-9]{1,5})(?:[-:]([0-9]{1,5}))?\Z", value)
+            low, high = (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (1, 0)
+            return {"invert": invert, "low": low, "high": high} if low <= high <= 65535 else None
+        network, is_complete = self._networks.get(value), True
         try:
             held = nets(value)
         except ValueError:
             self.broken = value
             held = []
-        if held is not None:
-            return {"invert": invert, "nets": held, "is_complete": True, "text": value}
-        network = self._networks.get(value)
-        if network is None:
-            return None
-        held = [_prefix(*one) for one in network["addresses"]]
-        return {"invert": invert, "nets": held, "is_complete": not network["unknown4"] and not network["unknown6"],
-                "text": value}  # fmt: skip
-
-    def _settype(self, text: str) -> str | None:
-        match = re.match(r"(?:src|dst|dest)_(.+)\Z", text)
-        return _begins(match.group(1) if match else text, ("ip", "port", "mac", "net", "set"))
-
-    def _limit(self, text: str) -> list[int | str] | None:
-        match = re.match(r"([0-9]+)(?:/([a-z]+))?\Z", _inverted(text)[1])
-        unit = match and _begins(match.group(2) or "second", ("second", "minute", "hour", "day"))
-        return [int(match.group(1)), unit] if match and unit else None
-
-    def _weekdays(self, text: str) -> bool | None:
-        days = _inverted(text)[1].split()
-        return True if days and all(_begins(day, _DAYS) for day in days) else None
+        if held is None and network is not None:
+            held = [prefix(*one) for one in network["addresses"]]
+            is_complete = not network["unknown4"] and not network["unknown6"]
+        return None if held is None else {"invert": invert, "nets": held, "is_complete": is_complete, "text": value}
 
 
 def _begins(text: str, choices: tuple[str, ...]) -> str | None:
     return next((choice for choice in choices if choice.lower().startswith(text.lower())), None)
 
 
-def _inverted(text: str) -> tuple[bool, str]:
-    stripped = text.lstrip(" \t")
-    return (True, stripped[1:].strip()) if stripped.startswith("!") else (False, stripped.strip())
-
-
-def _prefix(family: int, value: int, bits: int) -> tuple[int, int, int, int]:
-    size = 32 if family == 4 else 128
-    rest = (1 << (size - bits)) - 1
+def prefix(family: int, value: int, bits: int) -> Net:
+    """Return the network of an address as (family, low, high, -1)."""
+    rest = (1 << ((32 if family == 4 else 128) - bits)) - 1
     return family, value & ~rest, value | rest, -1
 
 
-def nets(text: str) -> list[tuple[int, int, int, int]] | None:
+def nets(text: str) -> list[Net] | None:
     """Return (family, low, high, -1), or (family, address, 0, mask) for a mask with holes; None when it is no address.
 
     Raises: ValueError for a prefix length that no address has.
     """
     head, slash, tail = text.partition("/")
-    number = address_text.number(head)
-    if slash:
-        return _with_mask(number, tail) if number else None
-    if number:
-        return [(number[0], number[1], number[1], -1)]
-    ends = [address_text.number(part) for part in text.split("-")]
-    if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0][0] != ends[1][0]:
+    ends = [address_text.number(part) for part in ([head] if slash else text.split("-"))]
+    first, last = ends[0], ends[-1]
+    if len(ends) > 2 or first is None or last is None or first[0] != last[0]:
         return None
-    return [(ends[0][0], ends[0][1], ends[1][1], -1)]
-
-
-def _with_mask(number: tuple[int, int], tail: str) -> list[tuple[int, int, int, int]] | None:
-    family, value = number
-    size = 32 if family == 4 else 128
-    mask = address_text.number(tail)
+    family, value = first
+    if not slash:
+        return [(family, value, last[1], -1)]
+    size, mask = 32 if family == 4 else 128, address_text.number(tail)
     if mask:
-        if mask[0] != family:
-            return None
         bits = address_text.mask_bits(mask[1], family)
-        return [_prefix(family, value, bits)] if bits >= 0 else [(family, value & mask[1], 0, mask[1])]
+        found = prefix(family, value, bits) if bits >= 0 else (family, value & mask[1], 0, mask[1])
+        return [found] if mask[0] == family else None
     if not re.match(r"-?[0-9]+\Z", tail):
         return None
     bits = int(tail)
     if abs(bits) > size:
         raise ValueError(tail)
-    if bits >= 0:
-        return [_prefix(family, value, bits)]
-    low_mask = (1 << (size + bits)) - 1  # a suffix: the first -bits bits do not count
-    return [(family, value, 0, low_mask)]
+    # below zero a suffix: the first -bits bits do not count
+    return [prefix(family, value, bits) if bits >= 0 else (family, value, 0, (1 << (size + bits)) - 1)]
