@@ -80,104 +80,85 @@ def judge(
     Shape: `networks` before and after; `old` and `new` {"family", "address", "port", "device", "source"} of the
     connection. The port is another one when the service moves.
     """
-    earlier = [one for one in listeners(before, networks[0]) if _is_at(one, old)]
+    family, address, device, port = new["family"], new["address"], new["device"], new["port"]
+    earlier = [
+        one for one in listeners(before, networks[0])
+        if one["port"] == old["port"] and hears(one, old["family"], old["address"], old["device"])
+    ]  # fmt: skip
     later = listeners(after, networks[1])
-    here = sorted([one for one in later if _is_at(one, new)], key=lambda one: bool(one["doubt"]))
     if not earlier:
-        if any(one["port"] == new["port"] for one in later):
-            return "cannot_tell", "who listens on port %d now is not known" % new["port"], new["port"], None
-        return "yes", "", new["port"], None  # a service of its own, which no change here touches
+        if any(one["port"] == port for one in later):
+            return "cannot_tell", "who listens on port %d now is not known" % port, port, None
+        return "yes", "", port, None  # a service of its own, which no change here touches
     served = earlier[0]
-    if here:
-        return _kept((before, after), served, here[0], later, new, facts)
-    return _moved((before, after), served, later, new, facts, unbound(after, networks[1]))
-
-
-def _is_at(listener: Listener, connection: Connection) -> bool:
-    return listener["port"] == connection["port"] and hears(
-        listener, connection["family"], connection["address"], connection["device"]
-    )
-
-
-def _kept(
-    configs: tuple[Config, Config], served: Listener, found: Listener, later: list[Listener], new: Connection,
-    facts: Facts,
-) -> Heard:  # fmt: skip
-    before, after = configs
-    port, name = new["port"], "%s.%s" % (found["service"], found["section"])
+    met = [one for one in later if hears(one, family, address, device)]
+    here = sorted([one for one in met if one["port"] == port], key=lambda one: bool(one["doubt"]))
+    same = [one for one in met if one["service"] == served["service"]]  # elsewhere
+    same.sort(key=lambda one: (one["is_tls"] != served["is_tls"], one["section"] != served["section"]))
+    gone = "%s listens on port %d no more" % (served["service"], port)
+    if not here and not same:
+        not_started = unbound(after, networks[1]) if served["service"] == "dropbear" else {}
+        return "no", "; ".join(one for one in (gone, not_started.get(served["section"], "")) if one), port, None
+    found = (here or same)[0]
+    port = found["port"]
     if found["doubt"]:
         return "cannot_tell", found["doubt"], port, found
     if found["service"] != served["service"] or found["is_tls"] != served["is_tls"]:
-        return "cannot_tell", "port %d is served otherwise than now" % port, port, found
-    if _is_wanted_twice(found, later):
+        why = "port %d is served otherwise than now" % port if here else gone + ", only with other encryption"
+        return "cannot_tell", why, port, found
+    # whether another listener wants the port as well; the same words twice do not matter
+    own = (found["service"], found["section"], found["is_tls"])
+    others = [one for one in later if (one["service"], one["section"], one["is_tls"]) != own]
+    if any(one["port"] == port and _overlaps(one, found) for one in others):
         return "cannot_tell", "two services want port %d" % port, port, found
-    section = after[found["service"]][found["section"]]
-    old = before[served["service"]][served["section"]]
-    state, why = shut(old, section, facts) if found["service"] == "dropbear" else ("", "")
-    if state:
-        return state, why, port, found
-    quiet = [*_QUIET[found["service"]].split()]
-    for option, least in _LEAST[found["service"]].items():
+    was, section = before[served["service"]][served["section"]], after[found["service"]][found["section"]]
+    state, why = shut(was, section, facts) if found["service"] == "dropbear" else ("", "")
+    if not state and not here:
+        state, why = "yes", "%s is then on port %d" % (found["service"], port)
+    if not state:
+        state, why = _kept(was, section, found, new, facts)
+    return state, why, port, found
+
+
+def _kept(was: Table, section: Table, found: Listener, new: Connection, facts: Facts) -> tuple[str, str]:
+    """Return what the other options of a section do to somebody whom it serves where it did before."""
+    service = found["service"]
+    name = "%s.%s" % (service, found["section"])
+    quiet = [*_QUIET[service].split(), *PASSWORDS]
+    for option, least in _LEAST[service].items():
         value = sections.text(section, option)  # without one it is left to the program
         is_number = value.isascii() and value.isdigit()
         if not value or (option == "IdleTimeout" and value == "0") or (is_number and int(value) >= least):
             quiet.append(option)
-    loud = sections.differing(old, section, (*quiet, *PASSWORDS))
+    loud = sections.differing(was, section, quiet)
     if loud:
-        return "cannot_tell", "%s.%s: what it does to your access is not known" % (name, loud), port, found
-    if found["service"] != "uhttpd":
-        return "yes", "", port, found
-    if found["is_tls"] and any(old.get(key) != section.get(key) for key in ("cert", "key")):
-        return "cannot_tell", "%s: it is unknown whether the new certificate exists" % name, port, found
+        return "cannot_tell", "%s.%s: what it does to your access is not known" % (name, loud)
+    if service != "uhttpd":
+        return "yes", ""
+    if found["is_tls"] and any(was.get(key) != section.get(key) for key in ("cert", "key")):
+        return "cannot_tell", "%s: it is unknown whether the new certificate exists" % name
     source, address = (new["family"] == 4 and address_text.is_private4(new[end]) for end in ("source", "address"))
     if source and not address and sections.flag(section, "rfc1918_filter", False):
-        return "no", "%s.rfc1918_filter refuses private peers at a public address" % name, port, found
+        return "no", "%s.rfc1918_filter refuses private peers at a public address" % name
     redirects = sections.flag(section, "redirect_https", False) and sections.texts(section, "listen_https")
-    if redirects and not found["is_tls"] and not sections.flag(old, "redirect_https", False):
+    if redirects and not found["is_tls"] and not sections.flag(was, "redirect_https", False):
         if not facts.get("has_tls"):
-            return "cannot_tell", "%s.redirect_https: whether uhttpd can serve HTTPS is not known" % name, port, found
-        return "yes", "redirect", port, found
-    return "yes", "", port, found
-
-
-def _moved(
-    configs: tuple[Config, Config], served: Listener, later: list[Listener], new: Connection, facts: Facts,
-    not_started: dict[str, str],
-) -> Heard:  # fmt: skip
-    """Look for the same service elsewhere."""
-    before, after = configs
-    family, address, device = new["family"], new["address"], new["device"]
-    same = [one for one in later if one["service"] == served["service"] and hears(one, family, address, device)]
-    same.sort(key=lambda one: (one["is_tls"] != served["is_tls"], one["section"] != served["section"]))
-    gone = "%s listens on port %d no more" % (served["service"], new["port"])
-    if not same:
-        why = not_started.get(served["section"], "") if served["service"] == "dropbear" else ""
-        return "no", "; ".join(one for one in (gone, why) if one), new["port"], None
-    found = same[0]
-    if found["doubt"] or found["is_tls"] != served["is_tls"]:
-        return "cannot_tell", found["doubt"] or gone + ", only with other encryption", found["port"], found
-    if _is_wanted_twice(found, later):
-        return "cannot_tell", "two services want port %d" % found["port"], found["port"], found
-    if found["service"] == "dropbear":
-        old, section = before["dropbear"][served["section"]], after["dropbear"][found["section"]]
-        state, why = shut(old, section, facts)
-        if state:
-            return state, why, found["port"], found
-    return "yes", "%s is then on port %d" % (served["service"], found["port"]), found["port"], found
+            return "cannot_tell", "%s.redirect_https: whether uhttpd can serve HTTPS is not known" % name
+        return "yes", "redirect"
+    return "yes", ""
 
 
 def unbound(config: Config, networks: Networks) -> dict[str, str]:
     """Return {name of a dropbear section: why it does not start}: at boot it waits for its interface to come up."""
     found = {}
     for section in sections.typed(config.get("dropbear", {}), "dropbear"):
-        option = "DirectInterface" if sections.texts(section, "DirectInterface") else "Interface"
-        names = sections.texts(section, option)
-        names = names[:1] if option == "DirectInterface" else names
+        names, option = sections.texts(section, "DirectInterface")[:1], "DirectInterface"
+        if not names:
+            names, option = sections.texts(section, "Interface"), "Interface"
         up = [name for name in names if name in networks and networks[name]["is_up"] and networks[name]["device"] != ""]
         if names and not up and sections.flag(section, "enable", True):
-            found[str(section[".name"])] = "dropbear.%s does not start at boot: %s %s is not there or stays down" % (
-                section[".name"], option, " ".join(names),
-            )  # fmt: skip
+            what = (section[".name"], option, " ".join(names))
+            found[str(section[".name"])] = "dropbear.%s does not start at boot: %s %s is not there or stays down" % what
     return found
 
 
@@ -188,36 +169,41 @@ def https_port(config: Config, listener: Listener) -> int:
 
 
 def _dropbear(section: Table, networks: Networks) -> list[Listener]:
-    if not sections.flag(section, "enable", True):
-        return []
-    words = sections.texts(section, "Port") or ["22"]
-    doubt = "dropbear: several ports in one section stop it on some versions" if len(words) > 1 else ""
-    if not all(address_text.is_port(word) and int(word) for word in words):
+    words, name = sections.texts(section, "Port") or ["22"], section[".name"]
+    if not sections.flag(section, "enable", True) or not all(
+        address_text.is_port(word) and int(word) for word in words
+    ):
         return []  # the section fails its validation and is not started
-    doubt = doubt or _wrong(section)
-    if section[".name"] in unbound({"dropbear": {section[".name"]: section}}, networks):
+    if section[".name"] in unbound({"dropbear": {name: section}}, networks):
         return []
+    doubts = ["dropbear: several ports in one section stop it on some versions"] if len(words) > 1 else []
+    # what is wrong with it for its script
+    for option in _SWITCHES:
+        if option in section and sections.flag(section, option, True) != sections.flag(section, option, False):
+            doubts.append("dropbear.%s.%s is no truth value: it may not start" % (name, option))
+    for option in _NUMBERS:
+        if option in section and not sections.text(section, option).isdigit():
+            doubts.append("dropbear.%s.%s is no number: it may not start" % (name, option))
     bound: Bound | None = None
-    direct = sections.texts(section, "DirectInterface")
-    names = sections.texts(section, "Interface")
+    direct, names = sections.texts(section, "DirectInterface"), sections.texts(section, "Interface")
     if len(names) > 1:
-        doubt = doubt or "dropbear: what several names in one Interface do is not known"
+        doubts.append("dropbear: what several names in one Interface do is not known")
     if direct:
-        network = networks[direct[0]]
-        bound = {"device": network["device"]}
-        doubt = doubt or ("dropbear: the device of %s is not known" % direct[0] if network["device"] is None else "")
+        bound = {"device": networks[direct[0]]["device"]}
+        if bound["device"] is None:
+            doubts.append("dropbear: the device of %s is not known" % direct[0])
     elif names:
-        held = [one[:2] for name in names if name in networks for one in networks[name]["addresses"]]
-        unknown = any(networks[name]["unknown4"] or networks[name]["unknown6"] for name in names if name in networks)
+        there = [networks[one] for one in names if one in networks]
+        held = [one[:2] for network in there for one in network["addresses"]]
         if held:
             bound = {"addresses": held}
-        elif unknown:
-            doubt = doubt or "dropbear: the addresses of %s are not known" % " ".join(names)
+        elif any(network["unknown4"] or network["unknown6"] for network in there):
+            doubts.append("dropbear: the addresses of %s are not known" % " ".join(names))
         else:  # dropbear then listens everywhere, but no address may also mean that the interface never comes up
-            doubt = doubt or "dropbear.%s: Interface %s has no address" % (section[".name"], " ".join(names))
+            doubts.append("dropbear.%s: Interface %s has no address" % (name, " ".join(names)))
     return [
-        {"service": "dropbear", "section": section[".name"], "port": int(word), "families": (4, 6), "bound": bound,
-         "is_tls": False, "doubt": doubt}
+        {"service": "dropbear", "section": name, "port": int(word), "families": (4, 6), "bound": bound,
+         "is_tls": False, "doubt": [*doubts, ""][0]}
         for word in words
     ]  # fmt: skip
 
@@ -230,11 +216,9 @@ def _uhttpd(section: Table) -> list[Listener]:
     for option, is_tls in (("listen_http", False), ("listen_https", True)):
         for word in sections.texts(section, option):
             host, port = _endpoint(word)
-            if port < 0:
-                continue
-            number = address_text.number(host) if host else None
-            if not host and ":" in word:
+            if port < 0 or (not host and ":" in word):
                 continue  # an empty name: the socket is not made
+            number = address_text.number(host) if host else None
             why = doubt or ("uhttpd: whose address %s is, is not known" % host if host and number is None else "")
             families = (4, 6) if number is None else (number[0],)
             bound: Bound | None = None if number is None or number[1] == 0 else {"addresses": [number]}
@@ -254,15 +238,8 @@ def _endpoint(word: str) -> tuple[str, int]:
     """Return (host or "", port or -1) of a listen address."""
     host, _, port = word.rpartition(":")
     port = _NAMED.get(port, port)
-    is_number = port.isascii() and port.isdigit() and 0 < int(port[-6:]) < 65536
-    return host.strip("[]"), int(port) if is_number and int(port) < 65536 else -1
-
-
-def _is_wanted_twice(found: Listener, all_: list[Listener]) -> bool:
-    """Return whether another listener wants the port as well; the same words twice do not matter."""
-    own = (found["service"], found["section"], found["is_tls"])
-    others = [one for one in all_ if (one["service"], one["section"], one["is_tls"]) != own]
-    return any(one["port"] == found["port"] and _overlaps(one, found) for one in others)
+    is_number = port.isascii() and port.isdigit() and len(port.lstrip("0")) <= 5 and 0 < int(port) < 65536
+    return host.strip("[]"), int(port) if is_number else -1
 
 
 def _overlaps(one: Listener, other: Listener) -> bool:
@@ -271,17 +248,6 @@ def _overlaps(one: Listener, other: Listener) -> bool:
     if one["bound"] is None or other["bound"] is None or one["bound"] == other["bound"]:
         return True
     return bool({*one["bound"].get("addresses", [])} & {*other["bound"].get("addresses", [])})
-
-
-def _wrong(section: Table) -> str:
-    """Return what is wrong with a dropbear section for its script, "" when nothing is."""
-    for option in _SWITCHES:
-        if option in section and sections.flag(section, option, True) != sections.flag(section, option, False):
-            return "dropbear.%s.%s is no truth value: it may not start" % (section[".name"], option)
-    for option in _NUMBERS:
-        if option in section and not sections.text(section, option).isdigit():
-            return "dropbear.%s.%s is no number: it may not start" % (section[".name"], option)
-    return ""
 
 
 # --- logins

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Zone,
     )
 
-
 _WORDS = {
     "ipset": "the members of a set", "helper": "a connection helper", "limit": "how much traffic there is",
     "mark": "marks that other programs set", "dscp": "the service class of packets",
@@ -81,12 +80,17 @@ class _Walk:
                     self._doubts.append("%s takes connections out of tracking" % rule["label"])
         if self._ruleset["is_slow"]:
             self._doubts.append("the limit for new connections (synflood_rate) is very low")
-        self._global_includes()
+        for include in self._ruleset["includes"]:
+            # Outside the chains input and input_ZONE: files that load anything, and chains around. Answers of a
+            # tracked connection are accepted before what is appended to output.
+            chain = include["chain"]
+            is_of_output = include["place"] == "append" and chain in ("output", "raw_output")
+            is_elsewhere = chain == "input" or chain.startswith(("input_", "forward", "srcnat", "mangle_forward"))
+            if not is_elsewhere and not is_of_output:
+                self._include(include)
+                self._passed.add(include["key"])
         if not self._rewrite():
             self._input()
-        return self._result()
-
-    def _result(self) -> Judged:
         verdicts = {verdict for verdict, _ in self._ends}
         state, reason = "cannot_tell", "; ".join(self._doubts)
         if not self._doubts and len(verdicts) == 1:
@@ -99,22 +103,11 @@ class _Walk:
             "port": self._packet["port"], "address": self._packet["address"], "passed": self._passed,
         }  # fmt: skip
 
-    def _meet(self, match: Match, verdict: str, why: str) -> bool:
-        """Note a verdict that is met; return whether the way surely ends here."""
+    def _meet(self, match: Match, target: str, why: str) -> bool:
+        """Note the verdict of a target that is met; return whether the way surely ends here."""
         if match is not False:
-            self._ends.append((verdict, why))
+            self._ends.append(("accept" if target == "accept" else "deny", why))
         return match is True
-
-    def _global_includes(self) -> None:
-        """Includes outside the chains input and input_ZONE: files that load anything, and chains around."""
-        for include in self._ruleset["includes"]:
-            chain = include["chain"]
-            if chain == "input" or chain.startswith(("input_", "forward", "srcnat", "mangle_forward")):
-                continue
-            if include["place"] == "append" and chain in ("output", "raw_output"):
-                continue  # answers of a tracked connection are accepted before
-            self._include(include)
-            self._passed.add(include["key"])
 
     def _includes(self, chain: str, place: str) -> None:
         for include in self._ruleset["includes"]:
@@ -158,25 +151,21 @@ class _Walk:
         if self._rules("input"):
             return
         for zone in self._ruleset["zones"]:
-            is_here = matches_zone(zone, self._packet)
-            if is_here is not False and self._zone(zone, is_here):
+            is_here, chain = matches_zone(zone, self._packet), "input_" + zone["name"]
+            if is_here is False:
+                continue
+            self._includes(chain, "prepend")
+            is_turned = every([is_here, self._is_rewritten]) if zone["has_dnat"] else False
+            if self._rules(chain, is_here) or self._meet(is_turned, "accept", "a redirect leads to the router"):
+                return
+            self._includes(chain, "append")
+            why = "%s.input of zone %s is %s" % (zone["label"], zone["name"], zone["input"])
+            if self._meet(is_here, zone["input"], why):
                 return
         policy = self._ruleset["policy"]
         if policy != "reject":
             self._includes("input", "append")
-        self._meet(True, _verdict(policy), "no zone has its network, and firewall.@defaults[0].input is %s" % policy)
-
-    def _zone(self, zone: Zone, is_here: Match) -> bool:
-        chain = "input_" + zone["name"]
-        self._includes(chain, "prepend")
-        if self._rules(chain, is_here):
-            return True
-        is_turned = every([is_here, self._is_rewritten]) if zone["has_dnat"] else False
-        if self._meet(is_turned, "accept", "a redirect leads to the router"):
-            return True
-        self._includes(chain, "append")
-        why = "%s.input of zone %s is %s" % (zone["label"], zone["name"], zone["input"])
-        return self._meet(is_here, _verdict(zone["input"]), why)
+        self._meet(True, policy, "no zone has its network, and firewall.@defaults[0].input is %s" % policy)
 
     def _rules(self, chain: str, is_here: Match = True) -> bool:
         for rule in self._ruleset["rules"].get(chain, []):
@@ -186,32 +175,31 @@ class _Walk:
             why = "%s says %s" % (rule["label"], rule["target"])
             if match is None and rule["depends"]:
                 why += ", depending on " + ", ".join(_WORDS.get(word, "the time") for word in rule["depends"])
-            if self._meet(match, _verdict(rule["target"]), why):
+            if self._meet(match, rule["target"], why):
                 return True
         return False
 
 
-def _verdict(target: str) -> str:
-    return "accept" if target == "accept" else "deny"
-
-
 def _matches(rule: Rule, packet: Packet) -> Match:
     """Return whether a packet meets all that a rule asks for."""
+    asked = rule["device"]
     if rule["family"] and rule["family"] != packet["family"]:
         return False
-    asked = rule["device"]
     if asked and rule["direction"] == "out":
         return False  # what comes in has no outgoing device yet
-    address: Interval = (packet["address"], packet["address"])
+    is_unknown = bool(rule["depends"]) or not rule["is_complete"]
+    if "type" in packet and rule["depends"] == ["limit"] and rule["target"] == "accept":
+        # a wide limit lets the few packets of ICMP through
+        is_unknown = bool(rule["rate"] < _WIDE_RATE) or not rule["is_complete"]
     return every([
         _is_device(asked["device"], packet["device"]) if asked else True,
         _any_net(rule["sources"], packet["family"], packet["source"]),
-        _any_net(rule["targets"], packet["family"], address),
+        _any_net(rule["targets"], packet["family"], (packet["address"], packet["address"])),
         _any_port(rule["ports"], (packet["port"], packet["port"])),
         _any_port(rule["source_ports"], packet["source_port"]),
         _chosen([(one["invert"], one["mac"] == packet["mac"] if packet["mac"] else None) for one in rule["macs"]]),
         _asked_type(rule, packet),
-        None if _depends(rule, packet) or not rule["is_complete"] else True,
+        None if is_unknown else True,
     ])  # fmt: skip
 
 
@@ -223,27 +211,25 @@ def _is_device(pattern: str | None, device: str | None) -> Match:
 
 def _any_net(values: list[Values], family: int, address: Interval) -> Match:
     """Return whether an address is in one of the positive networks and in none of the inverted ones."""
-    return _chosen([
-        (value["invert"], within(address, low, high) if mask < 0 else masked(address, low, mask))
-        for value in values for kind, low, high, mask in value["nets"] if kind == family
-    ])  # fmt: skip
+    found: list[tuple[bool, Match]] = []
+    for value in values:
+        for kind, low, high, mask in value["nets"]:
+            if kind == family and mask < 0:
+                found.append((value["invert"], _within(address, low, high)))
+            elif kind == family:  # a mask with holes says something of one address only
+                is_met = address[0] & mask == low & mask if address[0] == address[1] else None
+                found.append((value["invert"], is_met))
+    return _chosen(found)
 
 
 def _any_port(values: list[Values], port: Interval) -> Match:
-    return _chosen([(value["invert"], within(port, value["low"], value["high"])) for value in values])
+    return _chosen([(value["invert"], _within(port, value["low"], value["high"])) for value in values])
 
 
 def _chosen(matches: list[tuple[bool, Match]]) -> Match:
     positive = [match for invert, match in matches if not invert]
     negative = [opposite(match) for invert, match in matches if invert]
     return every([either(positive) if positive else True, *negative])
-
-
-def _depends(rule: Rule, packet: Packet) -> bool:
-    """Return whether a match hangs on what is not known; a wide limit lets the few packets of ICMP through."""
-    if "type" in packet and rule["depends"] == ["limit"] and rule["target"] == "accept":
-        return bool(rule["rate"] < _WIDE_RATE)
-    return bool(rule["depends"])
 
 
 def _asked_type(rule: Rule, packet: Packet) -> Match:
@@ -279,17 +265,8 @@ def opposite(match: Match) -> Match:
     return None if match is None else not match
 
 
-def within(value: Interval, low: int, high: int) -> Match:
+def _within(value: Interval, low: int, high: int) -> Match:
     """Return whether a value that is somewhere in an interval lies between the bounds."""
     if low <= value[0] and value[1] <= high:
         return True
-    if value[1] < low or high < value[0]:
-        return False
-    return None
-
-
-def masked(value: Interval, address: int, mask: int) -> Match:
-    """Return whether `value & mask == address & mask`; for a value that is not one number only when it is plain."""
-    if value[0] == value[1]:
-        return value[0] & mask == address & mask
-    return None
+    return False if value[1] < low or high < value[0] else None
