@@ -11,23 +11,13 @@ Matching what is only partly known gives True, False, or None for "it depends"; 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from oasis.catalogue import address_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import (
-        Include,
-        Interval,
-        IsOwn,
-        Iterable,
-        Judged,
-        Match,
-        Packet,
-        Rule,
-        Ruleset,
-        Values,
-        Zone,
-    )
+    from oasis.change.reach.shapes import Include, Interval, IsOwn, Judged, Match, Packet, Rule, Ruleset, Values, Zone
 
 _WORDS = {
     "ipset": "the members of a set", "helper": "a connection helper", "limit": "how much traffic there is",

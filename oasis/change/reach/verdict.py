@@ -142,36 +142,33 @@ class _Check:
 
     def _at(self, way: End) -> tuple[str, str, str]:
         """Judge firewall and listener at the interface and address that the peer meets."""
-        met = way["network"]
+        met, port = way["network"], int(self._path["port"])
         device = met["device"] if met else self._device or None
-        port = int(self._path["port"])
-        heard = self._heard(way, device, port)
-        if heard[0] != "yes":
-            return heard[0], heard[1], ""
-        let_in = self._let_in(way, device, heard[2])
+        heard: Heard = ("yes", "", port, None)
+        if not (self._is_calm and self._is_same("dropbear") and self._is_same("uhttpd")):
+            now: Connection = {
+                "family": self._family, "address": value_of(self._path["address"]), "port": port,
+                "device": self._device or None, "source": value_of(self._path["source"]),
+            }  # fmt: skip
+            then: Connection = {**now, "address": way["address"], "device": device}
+            nets = (self._way.now, self._way.then)
+            heard = listeners.judge(self._before, self._after, nets, now, then, self._facts)
+        state, why, new_port, listener = heard
+        if state != "yes":
+            return state, why, ""
+        let_in = self._let_in(way, device, new_port)
         if let_in[0] != "yes":
             return let_in[0], let_in[1], ""
-        if heard[1] == "redirect":
-            assert heard[3] is not None
-            to = listeners.https_port(self._after, heard[3])
+        if why == "redirect" and listener:
+            to = listeners.https_port(self._after, listener)
             further = self._let_in(way, device, to)
             if further[0] != "yes":
                 return further[0], "the page goes on to port %d: %s" % (to, further[1]), ""
-        reason = "; ".join(one for one in (way["reason"], heard[1] if heard[2] != port else "") if one)
+        reason = "; ".join(one for one in (way["reason"], why if new_port != port else "") if one)
         place = address_text.text_of(self._family, way["address"])
-        if heard[2] != port:
-            return "yes", reason, "%s:%d" % (place if self._family == 4 else "[%s]" % place, heard[2])
+        if new_port != port:
+            return "yes", reason, "%s:%d" % (place if self._family == 4 else "[%s]" % place, new_port)
         return "yes", reason, place if way["moved"] else ""
-
-    def _heard(self, way: End, device: str | None, port: int) -> Heard:
-        now: Connection = {
-            "family": self._family, "address": value_of(self._path["address"]), "port": port,
-            "device": self._device or None, "source": value_of(self._path["source"]),
-        }  # fmt: skip
-        if self._is_calm and self._is_same("dropbear") and self._is_same("uhttpd"):
-            return "yes", "", port, None
-        then: Connection = {**now, "address": way["address"], "device": device}
-        return listeners.judge(self._before, self._after, (self._way.now, self._way.then), now, then, self._facts)
 
     def _let_in(self, way: End, device: str | None, port: int) -> tuple[str, str]:
         now = self._packet(value_of(self._path["address"]), self._device or None, int(self._path["port"]), None)
@@ -211,9 +208,8 @@ class _Check:
     def _ruleset(self, side: int) -> Ruleset:
         if side not in self._rulesets:
             config, nets = ((self._before, self._way.now), (self._after, self._way.then))[side]
-            self._rulesets[side] = ruleset.compile_rules(
-                config.get("firewall", {}), nets, self._facts.get("firewall", [])
-            )
+            added = self._facts.get("firewall", [])
+            self._rulesets[side] = ruleset.compile_rules(config.get("firewall", {}), nets, added)
         return self._rulesets[side]
 
     def _judge(self, side: int, packet: Packet, proven: set[str]) -> Judged:
@@ -235,19 +231,11 @@ def _device(path: Path, facts: Facts, nets: Networks) -> str:
     if device:
         return str(device)
     family, source = int(path["family"]), value_of(path["source"])
-    near = [
-        (one[2], net["device"])
-        for net in nets.values()
-        for one in net["addresses"]
-        if network.covers(one, family, source) and net["device"]
-    ]
+    held = [(one, net["device"]) for net in nets.values() for one in net["addresses"]]
+    near = [(one[2], name) for one, name in held if network.covers(one, family, source) and name]
     if near:
         return str(max(near)[1])
-    at = {
-        net["device"]
-        for net in nets.values()
-        if (family, value_of(path["address"])) in [one[:2] for one in net["addresses"]]
-    }
+    at = {name for one, name in held if one[:2] == (family, value_of(path["address"]))}
     return str(at.pop()) if len(at) == 1 and None not in at else ""
 
 
@@ -292,30 +280,23 @@ def dangers(before: dict[str, bytes], after: dict[str, bytes], facts: Facts) -> 
     waiting = [why for name, why in listeners.unbound(new, nets[1]).items() if name not in earlier]
     # One that waits for its interface is reported already, with the reason.
     silent = [] if waiting else _silenced((old, new), nets, facts)
-    return [*_logins(old, new, facts), *waiting, *silent, *_strayed(old, new, nets)]
-
-
-def _logins(old: Config, new: Config, facts: Facts) -> list[str]:
-    """Return where passwords go off and nothing that surely works is left."""
-    found = []
+    has_key = listeners.readable_keys(facts.get("keys")) == "yes"
+    shut = []  # where passwords go off and nothing that surely works is left
     for section in sections.typed(new.get("dropbear", {}), "dropbear"):
-        earlier = old.get("dropbear", {}).get(section[".name"], {})
-        is_on = sections.flag(section, "enable", True)
-        why = listeners.shut(earlier, section, facts)[1] if is_on and earlier else ""
-        if why and not (
-            listeners.readable_keys(facts.get("keys")) == "yes" and sections.flag(section, "RootLogin", True)
-        ):
-            found.append(why)
-    return found
+        was = old.get("dropbear", {}).get(section[".name"], {})
+        why = listeners.shut(was, section, facts)[1] if sections.flag(section, "enable", True) and was else ""
+        if why and not (has_key and sections.flag(section, "RootLogin", True)):
+            shut.append(why)
+    return [*shut, *waiting, *silent, *_strayed(old, new, nets)]
 
 
 def _silenced(sides: tuple[Config, Config], nets: tuple[Networks, Networks], facts: Facts) -> list[str]:
     """Return where at home SSH answers no more: surely did, and surely does not."""
     added = facts.get("firewall", [])
-    rules = [ruleset.compile_rules(side["firewall"], own, added) if "firewall" in side else None
-             for side, own in zip(sides, nets, strict=True)]  # fmt: skip
-    heard = [[one for one in listeners.listeners(side, own) if one["service"] == "dropbear"]
-             for side, own in zip(sides, nets, strict=True)]  # fmt: skip
+    rules, heard = [], []
+    for side, own in zip(sides, nets, strict=True):
+        rules.append(ruleset.compile_rules(side["firewall"], own, added) if "firewall" in side else None)
+        heard.append([one for one in listeners.listeners(side, own) if one["service"] == "dropbear"])
     found = []
     for name, now in nets[0].items():
         then = nets[1].get(name)
@@ -336,9 +317,9 @@ def _answers(one: Network, nets: Networks, heard: list[Listener], rules: Ruleset
     """Return whether SSH answers somebody in a network: "yes", "no" or "cannot_tell"."""
     found = {"no"}
     for family, address, bits in _at_home(one):
-        rest = (1 << (32 - bits)) - 1
+        source = sections.prefix(family, address, bits)[1:3]
         packet: Packet = {
-            "family": family, "device": one["device"], "source": (address & ~rest, address | rest), "address": address,
+            "family": family, "device": one["device"], "source": source, "address": address,
             "source_port": _EPHEMERAL, "port": 0, "mac": "",
         }  # fmt: skip
         for port in {one["port"] for one in heard}:
@@ -346,9 +327,8 @@ def _answers(one: Network, nets: Networks, heard: list[Listener], rules: Ruleset
             if rules is not None:
                 end = packet_path.judge(rules, {**packet, "port": port}, lambda at: network.owns(nets, *at), set())
                 state, at = end["state"], (end["port"], end["address"])
-            is_met = any(
-                other["port"] == at[0] and listeners.hears(other, family, at[1], one["device"]) for other in heard
-            )
+            there = [other for other in heard if other["port"] == at[0]]
+            is_met = any(listeners.hears(other, family, at[1], one["device"]) for other in there)
             found.add(state if is_met else "no")
     return next(state for state in ("yes", "cannot_tell", "no") if state in found)
 

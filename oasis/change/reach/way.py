@@ -16,7 +16,7 @@ from oasis.change.reach import network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Candidate, Config, End, Facts, Iterable, Network, Path, Subnet, Table, Tables
+    from oasis.change.reach.shapes import Candidate, Config, End, Facts, Network, Path, Subnet, Table, Tables
 
 
 # Options of interface and device whose change moves no packet of a peer that is on the link.
@@ -85,44 +85,40 @@ class Way:
     def _met(self, candidate: Candidate) -> tuple[list[Network], str]:
         """Return the interfaces that the peer meets."""
         if candidate["kind"] == "network":
-            return self._met_directly(candidate)
+            names, why = [candidate["name"]], "interface %s is gone" % candidate["name"]
+            if "wifi" in candidate:
+                package = self._after.get("wireless", {})
+                section = package.get(candidate["wifi"][".name"], {})
+                names = sections.texts(section, "network") if section and network.is_on_air(package, section) else []
+                why = "the Wi-Fi %s is switched off" % sections.text(candidate["wifi"], "ssid")
+            there = [self.then[name] for name in names if name in self.then]
+            return [one for one in there if one["is_up"]], (there[0]["why"] if there else why) or why
         devices, why = network.uplinks(self._new, candidate["port"], candidate["tag"])
-        met = [
-            one
-            for one in self.then.values()
-            if one["is_up"] and (one["device"] in devices or network.rides(one, devices))
-        ]
-        off = [one for one in met if network.is_switched_off(self._new, str(one["device"]))]
-        met = [one for one in met if one not in off]
-        why = "device %s is switched off" % off[0]["device"] if off and not why else why
+        there = [one for one in self.then.values() if one["device"] in devices or network.rides(one, devices)]
+        on = [one for one in there if one["is_up"]]
+        met = [one for one in on if not network.is_switched_off(self._new, str(one["device"]))]
         if met:
             return met, ""
-        down = [one["why"] for one in self.then.values() if one["device"] in devices and one["why"]]
+        down = ["device %s is switched off" % one["device"] for one in on]
+        down += [one["why"] for one in self.then.values() if one["device"] in devices and one["why"]]
         place = candidate["port"] + (".%d" % candidate["tag"] if candidate["tag"] else "")
-        return [], why or (down or ["no interface is on port %s any more" % place])[0]
-
-    def _met_directly(self, candidate: Candidate) -> tuple[list[Network], str]:
-        names, why = [candidate["name"]], "interface %s is gone" % candidate["name"]
-        if "wifi" in candidate:
-            package = self._after.get("wireless", {})
-            section = package.get(candidate["wifi"][".name"], {})
-            names = sections.texts(section, "network") if section and network.is_on_air(package, section) else []
-            why = "the Wi-Fi %s is switched off" % sections.text(candidate["wifi"], "ssid")
-        met = [self.then[name] for name in names if name in self.then]
-        return [one for one in met if one["is_up"]], (met[0]["why"] if met else why) or why
+        return [], why or [*down, "no interface is on port %s any more" % place][0]
 
     def _doubt(self, candidate: Candidate, met: list[Network]) -> str:
         """Return what may keep the peer away although the interface is there."""
-        if "wifi" in candidate and self._wifi_changed(candidate["wifi"]):
-            source = address_text.text_of(self._family, self._source)
-            return "your device has to join the Wi-Fi again" if source in self._facts.get("ports", {}) else (
-                "if your device is on this Wi-Fi, it has to join again")  # fmt: skip
+        source = address_text.text_of(self._family, self._source)
         if "wifi" in candidate:
-            sides = [side.get("wireless", {}) for side in (self._before, self._after)]
-            other = wireless(sides[0], sides[1], candidate["wifi"])
+            air, own = [side.get("wireless", {}) for side in (self._before, self._after)], candidate["wifi"]
+            later = air[1].get(own[".name"], {})
+            radios = [side.get(sections.text(one, "device"), {}) for side, one in zip(air, (own, later), strict=True)]
+            if sections.differing(own, later, ["network"]) or sections.differing(radios[0], radios[1]):
+                if source in self._facts.get("ports", {}):
+                    return "your device has to join the Wi-Fi again"
+                return "if your device is on this Wi-Fi, it has to join again"
+            other = wireless(air[0], air[1], own)
             if other:
                 return other
-        if candidate["kind"] == "network" and "wifi" not in candidate:
+        elif candidate["kind"] == "network":
             name = candidate["name"]
             is_other = sections.differing(self._old.get(name, {}), self._new.get(name, {}))
             if is_other or self._changed(("wireguard_" + name,)):
@@ -133,10 +129,9 @@ class Way:
             if loud:
                 return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
         names = [one["name"] for one in met]
-        mac = self._facts.get("neighbours", {}).get(address_text.text_of(self._family, self._source), "")
         return (
             lists(self._old, self._new)
-            or devices(self._old, self._new, self._family, mac)
+            or devices(self._old, self._new, self._family, self._facts.get("neighbours", {}).get(source, ""))
             or interfaces(self._old, self._new, names, self._family)
             or others(self._old, self._new) or self._device_doubt() or self._route_doubt() or self._peer_doubt()
         )  # fmt: skip
@@ -155,12 +150,6 @@ class Way:
                     return "%s claims your device's address" % kind
         return ""
 
-    def _wifi_changed(self, section: Table) -> bool:
-        old, new = self._before.get("wireless", {}), self._after.get("wireless", {})
-        later = new.get(section[".name"], {})
-        radios = [package.get(sections.text(one, "device"), {}) for package, one in ((old, section), (new, later))]
-        return bool(sections.differing(section, later, ["network"]) or sections.differing(radios[0], radios[1], []))
-
     def _changed(self, kinds: tuple[str, ...]) -> bool:
         sides = [
             [sections.options(one) for kind in kinds for one in sections.typed(side, kind)]
@@ -171,16 +160,15 @@ class Way:
     def _device_doubt(self) -> str:
         names = set()
         for section in sections.typed(self._new, "device"):
-            name = sections.text(section, "name")
+            name, kind = sections.text(section, "name"), sections.text(section, "type")
             if name in names:
                 return "there are two sections of device %s" % name
             names.add(name)
-            loud = sections.differing(network.device_section(self._old, name), section, _QUIET_DEVICE.split())
+            earlier = network.device_section(self._old, name)
+            loud = sections.differing(earlier, section, _QUIET_DEVICE.split())
             if loud:
                 return "device %s, %s: what it does to your way is not known" % (name, loud)
-            if sections.text(section, "type") not in ("", "bridge", "8021q", "8021ad", "macvlan") and section != (
-                network.device_section(self._old, name)
-            ):
+            if kind not in ("", "bridge", "macvlan", *_VLAN_TYPES) and section != earlier:
                 return "device %s of type %s is not understood" % (name, section["type"])
         return ""
 
@@ -202,13 +190,11 @@ class Way:
         if self._family == 6 and not sections.flag(section, "ipv6", True):
             return self._ending("no", "IPv6 is switched off on %s" % met["device"], met)
         if self._family == 6 and self._address >> 118 == _LINK_LOCAL >> 118:
-            sides = [network.device_section(side, self._device) for side in (self._old, self._new)]
-            is_same = met["device"] == self._device and all(
-                sides[0].get(key) == sides[1].get(key) for key in ("macaddr", "type", "ports")
-            )
-            return self._ending(
-                "yes" if is_same else "cannot_tell", "" if is_same else "a link-local address may change", met
-            )
+            was, is_now = (network.device_section(side, self._device) for side in (self._old, self._new))
+            is_same = all(was.get(key) == is_now.get(key) for key in ("macaddr", "type", "ports"))
+            if met["device"] == self._device and is_same:
+                return self._ending("yes", "", met)
+            return self._ending("cannot_tell", "a link-local address may change", met)
         own = [one for one in met["addresses"] if one[0] == self._family]
         same = self.now.get(met["name"])
         before = (self._subnet(same["addresses"]) if same else None) or self._subnet(
@@ -228,22 +214,19 @@ class Way:
                 return self._ending("yes", "", met)
             return self._ending("cannot_tell", "your device may not find its way to the other network any more", met)
         if before:
-            moved = self._renewed(
-                met, next(one for one in met["addresses"] if one[1] == self._address) if is_on_it else None
-            )
+            new = next(one for one in met["addresses"] if one[1] == self._address) if is_on_it else None
+            moved = self._renewed(met, new)
             # The page stays where it is and is silent until then: nobody can tell that it is not lost.
             state = "cannot_tell" if moved["state"] == "yes" else moved["state"]
             return {**moved, "moved": False, "state": state}
-        is_same = sections.content(self._old) == sections.content(self._new)
-        return self._ending(
-            "yes" if is_same else "cannot_tell", "" if is_same else "your device is behind another router", met
-        )
+        if sections.content(self._old) == sections.content(self._new):
+            return self._ending("yes", "", met)
+        return self._ending("cannot_tell", "your device is behind another router", met)
 
     def _move(self, met: Network, before: Subnet | None, own: list[Subnet]) -> End:
         gone = "%s is the router's address no more" % address_text.text_of(self._family, self._address)
-        unknown = met["unknown4"] if self._family == 4 else met["unknown6"]
         if not own:
-            if unknown:
+            if met["unknown4"] if self._family == 4 else met["unknown6"]:
                 return self._ending("cannot_tell", gone + ", and the new one comes from elsewhere", met)
             return self._ending("no", gone + ", and interface %s gets no other" % met["name"], met)
         new = own[0]
@@ -267,29 +250,22 @@ class Way:
         """Judge a move for which the peer needs another address of its own."""
         if new is None:
             return self._ending("cannot_tell", "your device has to get another address", met)
-        low = new[1] >> (size := (32 if self._family == 4 else 128) - new[2]) << size
-        made: End = {
-            **self._ending("yes", "", met),
-            "address": new[1],
-            "moved": True,
-            "is_renewed": True,
-            "source": (low + 1, low + (1 << size) - 1),
-        }
+        _, low, high, _ = sections.prefix(*new)
         place = address_text.text_of(self._family, new[1])
-        made["reason"] = "the router is then at %s; your device needs a fresh address first: reconnect it" % place
-        state, why = self._served(met["name"], new)
-        if state != "yes":
-            return {**made, "state": state, "reason": why}
-        return made
+        why = "the router is then at %s; your device needs a fresh address first: reconnect it" % place
+        state, doubt = self._served(met["name"], new)
+        return {
+            **self._ending(state, why if state == "yes" else doubt, met),
+            "address": new[1], "moved": True, "is_renewed": True, "source": (low + 1, high),
+        }  # fmt: skip
 
     def _served(self, name: str, subnet: Subnet) -> tuple[str, str]:
         """Return whether the peer gets an address of the network on an interface by itself."""
-        package = self._after.get("dhcp", {})
+        package, source = self._after.get("dhcp", {}), address_text.text_of(self._family, self._source)
         pools = [one for one in sections.typed(package, "dhcp") if sections.text(one, "interface") == name]
         pools = [one for one in pools if not sections.flag(one, "ignore", False)]
         if self._family == 6:
-            is_told = any(sections.text(one, "ra") in ("server", "hybrid") for one in pools)
-            if not is_told:
+            if not any(sections.text(one, "ra") in ("server", "hybrid") for one in pools):
                 return "no", "interface %s tells no device of its new addresses" % name
             if self._source >> 24 & 0xFFFF == _EUI64:
                 return "yes", ""
@@ -302,26 +278,20 @@ class Way:
             return "cannot_tell", "the pool of interface %s does not fit its network" % name
         if not sections.flag(pools[0], "dynamicdhcp", True):
             return "cannot_tell", "interface %s gives addresses to known devices only" % name
-        if address_text.text_of(4, self._source) not in self._facts.get("leases", []):
+        if source not in self._facts.get("leases", []):
             return "cannot_tell", "whether your device takes its address from the router is not known"
-        other = leases(self._before, self._after, name, size)
+        other = leases(self._before.get("dhcp", {}), package, name, size)
         if other:
             return "cannot_tell", other
-        if self._is_bound(subnet):
-            return "cannot_tell", "your device has a fixed lease outside the new network"
-        return "yes", ""
-
-    def _is_bound(self, subnet: Subnet) -> bool:
-        """Return whether a static lease of the peer lies elsewhere."""
-        mac = self._facts.get("neighbours", {}).get(address_text.text_of(4, self._source), "")
-        for host in sections.typed(self._after.get("dhcp", {}), "host"):
+        mac = self._facts.get("neighbours", {}).get(source, "")
+        for host in sections.typed(package, "host"):
             number = address_text.number(sections.text(host, "ip"))
-            is_his = mac in [one.lower() for one in sections.texts(host, "mac")] or (
-                number and number[1] == self._source
-            )
-            if is_his and (number is None or not network.covers(subnet, *number)):
-                return True
-        return False
+            is_named = mac in [one.lower() for one in sections.texts(host, "mac")]
+            if number is None and is_named:
+                return "cannot_tell", "your device has a fixed lease outside the new network"
+            if number and (is_named or number[1] == self._source) and not network.covers(subnet, *number):
+                return "cannot_tell", "your device has a fixed lease outside the new network"
+        return "yes", ""
 
     def _subnet(self, held: list[Subnet]) -> Subnet | None:
         """Return the network, of these, that the peer is in."""
@@ -332,11 +302,9 @@ class Way:
         if subnet is None:
             return ""
         for name, other in self.then.items():
-            if name == met["name"] or other["device"] == met["device"] or not other["is_up"]:
-                continue
-            for one in other["addresses"]:
-                shorter = min(one[2], subnet[2])
-                if network.covers((*one[:2], shorter), *subnet[:2]):
+            is_elsewhere = name != met["name"] and other["device"] != met["device"] and other["is_up"]
+            for family, value, bits in other["addresses"] if is_elsewhere else []:
+                if network.covers((family, value, min(bits, subnet[2])), *subnet[:2]):
                     return name
         return ""
 
@@ -349,12 +317,12 @@ def value_of(text: str) -> int:
 
 def _route_target(section: Table, family: int) -> Subnet | None:
     head, _, bits = sections.text(section, "target").partition("/")
-    number = address_text.number(head)
+    number, size = address_text.number(head), 32 if family == 4 else 128
     if not number or number[0] != family:
         return None
-    mask = bits or sections.text(section, "netmask") or ("32" if family == 4 else "128")
+    mask = bits or sections.text(section, "netmask") or str(size)
     if mask.isdigit():
-        return (family, number[1], int(mask)) if int(mask) <= (32 if family == 4 else 128) else None
+        return (family, number[1], int(mask)) if int(mask) <= size else None
     dotted = address_text.number(mask)
     return (family, number[1], address_text.mask_bits(dotted[1], 4)) if dotted else None
 
@@ -380,10 +348,9 @@ _MULTICAST = ("multicast", "igmp_snooping", "multicast_querier", "multicast_to_u
 _OTHERS = ("dhcp", "host", "domain", "cname", "srvhost", "mxhost", "hostrecord")
 
 
-def changed(old: Tables, new: Tables, kinds: Iterable[str] = ()) -> list[tuple[Table, Table]]:
+def changed(old: Tables, new: Tables, kinds: tuple[str, ...] = ()) -> list[tuple[Table, Table]]:
     """Return (before or {}, after) of the sections that are new or another, of some types or of all."""
-    wanted = tuple(kinds)
-    pairs = [(old.get(str(one[".name"]), {}), one) for one in new.values() if not wanted or one[".type"] in wanted]
+    pairs = [(old.get(str(one[".name"]), {}), one) for one in new.values() if not kinds or one[".type"] in kinds]
     return [pair for pair in pairs if sections.options(pair[0]) != sections.options(pair[1])]
 
 
@@ -416,7 +383,8 @@ def lists(old: Tables, new: Tables) -> str:
 
 def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
     """Return what a device section does that is not worked out: names that are taken, sizes, MACs, multicast."""
-    ports = [word for one in sections.typed(new, "device") for word in _doubted_ports(one)]
+    bridges = [one for one in sections.typed(new, "device") if sections.text(one, "type") == "bridge"]
+    ports = [word for one in bridges for word in sections.texts(one, "ports")]
     for before, after in changed(old, new, ("device",)):
         name, kind = sections.text(after, "name"), sections.text(after, "type")
         where = "device %s: " % name
@@ -424,7 +392,7 @@ def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
             wanted = "%s.%s" % (sections.text(after, "ifname"), sections.text(after, "vid"))
             if name != wanted or name in ports:
                 return where + "the name may be another device's"
-        if kind == "bridge" and any(ports.count(port) > 1 for port in _doubted_ports(after)):
+        if kind == "bridge" and any(ports.count(port) > 1 for port in sections.texts(after, "ports")):
             return where + "one of its ports is in another bridge"
         vlans = [one for one in sections.typed(new, "bridge-vlan") if one.get("device") == after.get("name")]
         is_odd = bool(vlans) != sections.flag(after, "vlan_filtering", False)
@@ -436,10 +404,6 @@ def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
         if odd:
             return where + odd
     return ""
-
-
-def _doubted_ports(section: Table) -> list[str]:
-    return sections.texts(section, "ports") if sections.text(section, "type") == "bridge" else []
 
 
 def _odd(before: Table, after: Table, mac: str) -> str:
@@ -474,35 +438,29 @@ def interfaces(old: Tables, new: Tables, names: list[str], family: int) -> str:
 
 def wireless(old: Tables, new: Tables, section: Table) -> str:
     """Return what else happens on the radio of an access point."""
-    radio, name = sections.text(section, "device"), section[".name"]
+    radio = sections.text(section, "device")
     for before, after in [*changed(old, new), *changed(new, old)]:
-        kind = after[".type"]
-        if kind == "wifi-device" or (kind == "wifi-iface" and radio not in (before.get("device"), after.get("device"))):
-            continue
-        if kind != "wifi-iface" or after[".name"] != name:
+        is_here = after[".type"] == "wifi-iface" and radio in (before.get("device"), after.get("device"))
+        is_other = after[".type"] not in ("wifi-device", "wifi-iface")
+        if is_other or (is_here and after[".name"] != section[".name"]):
             return "what else changes on the radio of your Wi-Fi may keep it away"
-    later = new.get(name, {})
-    if (
-        sections.texts(later, "network") != sections.texts(section, "network")
-        and len(sections.texts(later, "network")) != 1
-    ):
+    names = sections.texts(new.get(section[".name"], {}), "network")
+    if names != sections.texts(section, "network") and len(names) != 1:
         return "your Wi-Fi then leads into several networks"
     return ""
 
 
-def leases(before: Config, after: Config, name: str, size: int) -> str:
+def leases(old: Tables, new: Tables, name: str, size: int) -> str:
     """Return why who has a lease of an interface's pool may get none in its new network, which has `size` addresses."""
-    old, new = before.get("dhcp", {}), after.get("dhcp", {})
-    sides = [[one for one in sections.content(side) if one[1] not in _OTHERS] for side in (old, new)]
-    if sides[0] != sides[1]:
+    was, is_now = ([one for one in sections.content(side) if one[1] not in _OTHERS] for side in (old, new))
+    if was != is_now:
         return "the DHCP server is set up otherwise than now"
     if any("listen_address" in one for one in sections.typed(new, "dnsmasq")):
         return "the DHCP server listens at an address of its own"
     pools = [
         [one for one in sections.typed(side, "dhcp") if sections.text(one, "interface") == name] for side in (old, new)
     ]
-    quiet = ("start", "limit", "interface")
-    if len(pools[0]) != 1 or sections.options(pools[0][0], quiet) != sections.options(pools[1][0], quiet):
+    if len(pools[0]) != 1 or sections.differing(pools[0][0], pools[1][0], ("start", "limit", "interface")):
         return "the pool of interface %s is set up otherwise than now" % name
     start, limit = sections.text(pools[1][0], "start", "100"), sections.text(pools[1][0], "limit", "150")
     if not address_text.is_number(limit, 1, size) or not start.isdigit() or int(start) + int(limit) >= size:
