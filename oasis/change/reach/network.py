@@ -21,17 +21,8 @@ PEERS = ("wireguard_", "amneziawg_")  # beginnings of the types of a tunnel's pe
 PPP = ("pppoe", "pppoa", "ppp", "pptp", "l2tp", "3g")
 # What addresses of IPv6 hang on: these of the interface, and the prefix of our own.
 _SIX = (
-    "proto",
-    "device",
-    "ifname",
-    "ip6assign",
-    "ip6hint",
-    "ip6class",
-    "ip6ifaceid",
-    "ip6prefix",
-    "ip6addr",
-    "delegate",
-)
+    "proto", "device", "ifname", "ip6assign", "ip6hint", "ip6class", "ip6ifaceid", "ip6prefix", "ip6addr", "delegate",
+)  # fmt: skip
 _FOUR = ("proto", "device", "ifname", "ipaddr", "netmask", "macaddr", "clientid", "hostname")
 
 
@@ -79,17 +70,17 @@ def rides(one: Network, devices: list[str]) -> bool:
 
 
 def _network(section: Table, old: Table, running: Interface, package: Tables, old_package: Tables) -> Network:
-    proto = sections.text(section, "proto", "none")
+    proto, name = sections.text(section, "proto", "none"), str(section[".name"])
     held, why = static_addresses(section) if proto == "static" else ([], "")
+    if not sections.flag(section, "auto", True) and not (old and not sections.flag(old, "auto", True)):
+        why = "network.%s.auto is off" % name
     network: Network = {
-        "name": str(section[".name"]), "device": _device(section, old, running), "proto": proto, "addresses": held,
+        "name": name, "device": _device(section, old, running), "proto": proto, "addresses": held,
         "unknown4": proto not in ("static", "none", "dhcpv6"), "unknown6": proto not in ("static", "none", "dhcp"),
         "zone": running.get("zone", "") if old else sections.text(section, "zone"), "is_up": not why, "why": why,
         "options": section,
     }  # fmt: skip
-    if not sections.flag(section, "auto", True) and not (old and not sections.flag(old, "auto", True)):
-        network["is_up"], network["why"] = False, "network.%s.auto is off" % network["name"]
-    _add_running(network, section, old, running, package, old_package)
+    _add_running(network, old, running, package, old_package)
     return network
 
 
@@ -130,20 +121,16 @@ def static_addresses(section: Table) -> tuple[list[Subnet], str]:
             if subnet is None:
                 return [], "network.%s.%s %r is no address" % (name, option, word)
             held.append(subnet)
-    broken = _broken(section, {family for family, _, _ in held})
-    return ([], "network.%s.%s is no address" % (name, broken)) if broken else (held, "")
-
-
-def _broken(section: Table, families: set[int]) -> str:
-    """Return the option for whose value netifd refuses a static interface, "" when there is none."""
+    families = {family for family, _, _ in held}
     for option, family, is_read in (
         ("broadcast", 4, True), ("ptpaddr", 4, True), ("gateway", 4, 4 in families), ("ip6gw", 6, 6 in families),
     ):  # fmt: skip
         number = address_text.number(sections.text(section, option))
         if is_read and option in section and (number is None or number[0] != family):
-            return option
-    bad = any(_subnet(word, 6, -1) is None for word in sections.texts(section, "ip6prefix"))
-    return "ip6prefix" if bad else ""
+            return [], "network.%s.%s is no address" % (name, option)
+    if any(_subnet(word, 6, -1) is None for word in sections.texts(section, "ip6prefix")):
+        return [], "network.%s.ip6prefix is no address" % name
+    return held, ""
 
 
 def odd_address(section: Table) -> str:
@@ -173,27 +160,20 @@ def _subnet(word: str, family: int, bits: int) -> Subnet | None:
     return (family, number[1], bits) if bits >= 0 else None
 
 
-def _add_running(
-    network: Network, section: Table, old: Table, running: Interface, package: Tables, old_package: Tables
-) -> None:
+def _add_running(network: Network, old: Table, running: Interface, package: Tables, old_package: Tables) -> None:
     """Add what the router got from elsewhere, and the addresses of our own prefix when that alone changes."""
+    section, held = network["options"], network["addresses"]
     configured = static_addresses(old)[0] if old and sections.text(old, "proto") == "static" else []
-    seen: list[Subnet] = list(running.get("addresses", []))
-    got = [one for one in seen if one not in configured and one not in network["addresses"]]
     prefix, old_prefix = _own_prefix(package), _own_prefix(old_package)
-    is_assigned = "ip6assign" in section
-    is_same4 = bool(old) and all(section.get(key) == old.get(key) for key in _FOUR)
-    is_same6 = bool(old) and all(section.get(key) == old.get(key) for key in _SIX)
-    for family, value, bits in got:
+    is_same4, is_same6 = (bool(old) and all(section.get(key) == old.get(key) for key in keys) for keys in (_FOUR, _SIX))
+    for family, value, bits in [one for one in running.get("addresses", []) if one not in [*configured, *held]]:
         is_ours = family == 6 and old_prefix is not None and covers(old_prefix, 6, value)
-        if family == 4 and is_same4:
-            network["addresses"].append((4, value, bits))
-        elif family == 6 and is_same6 and not is_ours:
-            network["addresses"].append((6, value, bits))
+        if is_same4 if family == 4 else is_same6 and not is_ours:
+            held.append((family, value, bits))
         elif is_ours and is_same6 and prefix and old_prefix and prefix[2] == old_prefix[2]:
             rest = (1 << (128 - prefix[2])) - 1
-            network["addresses"].append((6, prefix[1] & ~rest | value & rest, bits))
-    if is_assigned and not (is_same6 and prefix == old_prefix and running):
+            held.append((6, prefix[1] & ~rest | value & rest, bits))
+    if "ip6assign" in section and not (is_same6 and prefix == old_prefix and running):
         network["unknown6"] = network["unknown6"] or bool(prefix) or not is_same6
 
 
@@ -214,12 +194,18 @@ def candidates(config: Config, found: Networks, device: str, source: str, facts:
     """Return the places where the peer may be that reaches the router at `device` now."""
     names = [name for name, network in found.items() if network["device"] == device]
     port = facts.get("ports", {}).get(source, "")
-    wifi = [one for name in names for one in _wifi(config, name)]
-    if port:
-        on_air = facts.get("wifi", {}).get(port, "")
-        if on_air:
-            return [one for one in wifi if one["wifi"][".name"] == on_air]
-    wired = _ports(config.get("network", {}), device)
+    air = config.get("wireless", {})
+    wifi: list[Candidate] = [  # the access points that lead into an interface and are on
+        {"kind": "network", "name": name, "wifi": section}
+        for name in names for section in sections.typed(air, "wifi-iface")
+        if name in sections.texts(section, "network") and is_on_air(air, section)
+    ]  # fmt: skip
+    on_air = facts.get("wifi", {}).get(port, "")
+    if port and on_air:
+        return [one for one in wifi if one["wifi"][".name"] == on_air]
+    wired: list[Candidate] = [
+        {"kind": "port", "port": lower, "tag": tag} for lower, tag in _ports(config.get("network", {}), device)
+    ]
     if port and any(one["port"] == port for one in wired):
         return [one for one in wired if one["port"] == port]
     if port and not wired:
@@ -229,35 +215,20 @@ def candidates(config: Config, found: Networks, device: str, source: str, facts:
     return [{"kind": "network", "name": name} for name in names]  # behind a tunnel or a modem
 
 
-def _ports(package: Tables, device: str) -> list[Candidate]:
-    """Return the ports from which frames come to a device."""
+def _ports(package: Tables, device: str) -> list[tuple[str, int]]:
+    """Return the (port, VLAN or 0) from which frames come to a device."""
     ports = bridge_ports(package, device)
     if ports is not None:
-        return [
-            {"kind": "port", "port": lower, "tag": vid} for lower, vid in (vlan_of(package, port) for port in ports)
-        ]
+        return [vlan_of(package, port) for port in ports]
     lower, vid = vlan_of(package, device)
-    if not vid:
-        return [{"kind": "port", "port": device, "tag": 0}]
-    if bridge_ports(package, lower) is None:
-        return [{"kind": "port", "port": lower, "tag": vid}]
+    below = bridge_ports(package, lower) if vid else None
+    if below is None:
+        return [(lower, vid)]
     vlans = _vlans(package, lower)
     if not vlans:
-        return [{"kind": "port", "port": port, "tag": vid} for port in bridge_ports(package, lower) or []]
+        return [(port, vid) for port in below]
     members = vlans.get(vid, {"ports": {}})["ports"]
-    return [
-        {"kind": "port", "port": port, "tag": 0 if is_untagged else vid} for port, (is_untagged, _) in members.items()
-    ]
-
-
-def _wifi(config: Config, name: str) -> list[Candidate]:
-    """Return the access points that lead into an interface and are on."""
-    package = config.get("wireless", {})
-    return [
-        {"kind": "network", "name": name, "wifi": section}
-        for section in sections.typed(package, "wifi-iface")
-        if name in sections.texts(section, "network") and is_on_air(package, section)
-    ]
+    return [(port, 0 if is_untagged else vid) for port, (is_untagged, _) in members.items()]
 
 
 def is_on_air(package: Tables, section: Table) -> bool:
@@ -277,8 +248,7 @@ def uplinks(package: Tables, port: str, tag: int, depth: int = _DEPTH) -> tuple[
     names = [port] if not tag else ["%s.%d" % (port, tag)]
     names += [name for name, lower, vid in _vlan_devices(package) if (lower, vid) == (port, tag) and tag]
     found, why = [], ""
-    for bridge, section in _bridges(package):
-        ports = sections.texts(section, "ports") or sections.texts(section, "ifname")
+    for bridge, ports in _bridges(package):
         is_whole = port in ports
         if not is_whole and not any(name in ports for name in names):
             continue
@@ -296,25 +266,30 @@ def uplinks(package: Tables, port: str, tag: int, depth: int = _DEPTH) -> tuple[
 
 def _through(package: Tables, bridge: str, port: str, tag: int) -> tuple[list[str], str]:
     """Return the devices on a bridge at which frames of its port arrive; none, and why, when the bridge drops them."""
-    off = _switched_off(package, bridge)
     vlans = _vlans(package, bridge)
     is_filtering = sections.flag(device_section(package, bridge), "vlan_filtering", False)
     if tag and is_filtering and not vlans:
         return [], "%s filters VLANs and knows none" % bridge
-    if off or not vlans:
-        names = [] if off else ["%s.%d" % (bridge, tag) if tag else bridge]
-        names += [name for name, lower, vid in _vlan_devices(package) if tag and (lower, vid) == (bridge, tag)]
-        return names, off
-    vid = tag or _pvid(vlans, port)
-    member = vlans.get(vid, {"ports": {}})["ports"].get(port)
-    if member is None:
-        return [], "port %s of %s is in no VLAN that takes its frames" % (port, bridge)
-    if member[0] != (tag == 0):
-        return [], "port %s of %s answers with%s a VLAN tag" % (port, bridge, "out" if member[0] else "")
-    if not vlans[vid]["local"]:
-        return [], "VLAN %d of %s does not reach the router itself" % (vid, bridge)
-    names = ["%s.%d" % (bridge, vid), *("%s.%s" % (bridge, alias) for alias in vlans[vid]["alias"])]
-    return names + [name for name, lower, number in _vlan_devices(package) if (lower, number) == (bridge, vid)], ""
+    vid, names = tag, ["%s.%d" % (bridge, tag) if tag else bridge]
+    off = _switched_off(package, bridge)
+    if off:
+        names = []
+    elif vlans:
+        own = {vid: vlans[vid]["ports"][port] for vid in sorted(vlans) if port in vlans[vid]["ports"]}
+        # untagged frames belong to the VLAN that is marked, else to the port's first untagged one
+        marked = [vid for vid, (_, is_pvid) in own.items() if is_pvid]
+        untagged = [vid for vid, (is_untagged, _) in own.items() if is_untagged]
+        vid = tag or [*marked[-1:], *untagged, 0][0]
+        if vid not in own:
+            return [], "port %s of %s is in no VLAN that takes its frames" % (port, bridge)
+        if own[vid][0] != (tag == 0):
+            return [], "port %s of %s answers with%s a VLAN tag" % (port, bridge, "out" if own[vid][0] else "")
+        if not vlans[vid]["local"]:
+            return [], "VLAN %d of %s does not reach the router itself" % (vid, bridge)
+        names = ["%s.%s" % (bridge, one) for one in (vid, *vlans[vid]["alias"])]
+    return names + [
+        name for name, lower, number in _vlan_devices(package) if vid and (lower, number) == (bridge, vid)
+    ], off
 
 
 def vlan_of(package: Tables, name: str) -> tuple[str, int]:
@@ -341,25 +316,21 @@ def _vlan_devices(package: Tables) -> list[tuple[str, str, int]]:
     return found
 
 
-def _bridges(package: Tables) -> list[tuple[str, Table]]:
-    """Return the bridges by name; an old form names them in the interface."""
-    found = [
-        (sections.text(section, "name"), section)
-        for section in sections.typed(package, "device")
-        if sections.text(section, "type") == "bridge"
-    ]
-    for section in sections.typed(package, "interface"):
-        if sections.text(section, "type") == "bridge" and not sections.flag(section, "disabled", False):
-            found.append(("br-%s" % section[".name"], section))
+def _bridges(package: Tables) -> list[tuple[str, list[str]]]:
+    """Return the bridges and their ports; an old form names them in the interface."""
+    found = []
+    for kind in ("device", "interface"):
+        for section in sections.typed(package, kind):
+            is_off = kind == "interface" and sections.flag(section, "disabled", False)
+            if sections.text(section, "type") == "bridge" and not is_off:
+                name = sections.text(section, "name") if kind == "device" else "br-%s" % section[".name"]
+                found.append((name, sections.texts(section, "ports") or sections.texts(section, "ifname")))
     return found
 
 
 def bridge_ports(package: Tables, name: str) -> list[str] | None:
     """Return the ports of a bridge, None when there is no such bridge."""
-    for bridge, section in _bridges(package):
-        if bridge == name:
-            return sections.texts(section, "ports") or sections.texts(section, "ifname")
-    return None
+    return next((ports for bridge, ports in _bridges(package) if bridge == name), None)
 
 
 def device_section(package: Tables, name: str) -> Table:
@@ -386,25 +357,11 @@ def _vlans(package: Tables, bridge: str) -> dict[int, Table]:
     for section in sections.typed(package, "bridge-vlan"):
         number = sections.text(section, "vlan")
         # netifd takes 010 for an octal number
-        if (
-            sections.text(section, "device") != bridge
-            or not address_text.is_number(number, 1, 4094)
-            or number[0] == "0"
-        ):
-            continue
-        ports = {}
-        for word in sections.texts(section, "ports"):
-            name, _, flags = word.partition(":")
-            ports[name] = ("t" not in flags, "*" in flags)
-        found[int(number)] = {
-            "ports": ports, "local": sections.flag(section, "local", True), "alias": sections.texts(section, "alias"),
-        }  # fmt: skip
+        is_vlan = address_text.is_number(number, 1, 4094) and number[0] != "0"
+        if is_vlan and sections.text(section, "device") == bridge:
+            words = [word.partition(":") for word in sections.texts(section, "ports")]
+            found[int(number)] = {
+                "ports": {name: ("t" not in flags, "*" in flags) for name, _, flags in words},
+                "local": sections.flag(section, "local", True), "alias": sections.texts(section, "alias"),
+            }  # fmt: skip
     return found
-
-
-def _pvid(vlans: dict[int, Table], port: str) -> int:
-    """Return the VLAN of a port's untagged frames: the one marked, else its first untagged one, 0 for none."""
-    own = [(vid, vlans[vid]["ports"][port]) for vid in sorted(vlans) if port in vlans[vid]["ports"]]
-    marked = [vid for vid, (_, is_pvid) in own if is_pvid]
-    untagged = [vid for vid, (is_untagged, _) in own if is_untagged]
-    return marked[-1] if marked else untagged[0] if untagged else 0
