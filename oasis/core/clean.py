@@ -43,7 +43,7 @@ def text(value: object) -> str:
 
 def line(value: object) -> str:
     """Return a text without hidden characters as one line."""
-    return text(value).replace("\n", " ").replace("\t", " ")
+    return _without(str(value), _UNSEEN, "\n\t").replace("\n", " ").replace("\t", " ")
 
 
 def shown(value: object) -> str:
@@ -67,21 +67,17 @@ def name(value: object, limit: int = NAME_CHARS) -> str:
 def value(given: "Any", depth: int = 0) -> "Any":
     """Return a JSON value with every text in it cleaned, keys too."""
     if isinstance(given, str):
-        return _plain(given)
+        return _without(given, _UNSEEN + _HALVES, "\n\t")
     if isinstance(given, (list, tuple)):
         return [value(item, depth + 1) for item in given] if depth < _DEPTH else []
     if isinstance(given, dict):
-        return {_plain(key): value(given[key], depth + 1) for key in given} if depth < _DEPTH else {}
+        return {value(key): value(given[key], depth + 1) for key in given} if depth < _DEPTH else {}
     return given
 
 
 def is_hidden(code: int) -> bool:
     """Tell whether a name loses the character of that code point."""
     return _is_in(code, _UNSEEN + _JOINING + _HALVES)
-
-
-def _plain(given: str) -> str:
-    return _without(given, _UNSEEN + _HALVES, "\n\t")
 
 
 def _without(given: str, ranges: "tuple[tuple[int, int], ...]", kept: str) -> str:
@@ -91,10 +87,7 @@ def _without(given: str, ranges: "tuple[tuple[int, int], ...]", kept: str) -> st
 
 
 def _is_in(code: int, ranges: "tuple[tuple[int, int], ...]") -> bool:
-    for first, last in ranges:
-        if first <= code <= last:
-            return True
-    return False
+    return any([first <= code <= last for first, last in ranges])
 
 
 def narrow(given: str, skip: "Callable[[str, int], int] | None" = None) -> str:

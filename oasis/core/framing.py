@@ -17,23 +17,24 @@ TOTAL_BYTES = 16 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Stream:
-    """Bytes up to a limit, cut at line feeds."""
+class Lines:
+    """Newline-delimited items: b"\\n" or b"\\r\\n" ends a line, empty lines are left out."""
 
-    def __init__(self, max_bytes: int):
+    def __init__(self, max_bytes: int = TOTAL_BYTES):
         self._max_bytes = max_bytes
         self._spent = 0
-        self._open: list[bytes] = []
+        self._open: list[bytes] = []  # of a line that is not complete
 
-    def _spend(self, count: int) -> None:
-        self._spent += count
+    def _cut(self, data: bytes) -> list[bytes]:
+        """Return the lines that `data` completes.
+
+        Raises: SchemaError when the stream is longer than `max_bytes`.
+        """
+        self._spent += len(data)
         if self._spent > self._max_bytes:
             raise SchemaError(
                 "the answer is longer than %d bytes" % self._max_bytes, "ask for a shorter answer or fewer tool results"
             )
-
-    def _cut(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes."""
         pieces = data.split(b"\n")
         self._open.append(pieces[0])
         if len(pieces) == 1:
@@ -42,33 +43,21 @@ class _Stream:
         self._open = [pieces.pop()]
         return pieces
 
-    def _rest(self) -> bytes:
-        rest = b"".join(self._open)
-        self._open = []
-        return rest
-
-
-class Lines(_Stream):
-    """Newline-delimited items: b"\\n" or b"\\r\\n" ends a line, empty lines are left out."""
-
-    def __init__(self, max_bytes: int = TOTAL_BYTES):
-        _Stream.__init__(self, max_bytes)
-
     def feed(self, data: bytes) -> list[bytes]:
         """Return the lines that `data` completes, without their ends.
 
         Raises: SchemaError when the stream is longer than `max_bytes`.
         """
-        self._spend(len(data))
         return [line for line in [line.rstrip(b"\r") for line in self._cut(data)] if line]
 
     def close(self) -> list[bytes]:
         """Return the last line when it has no end."""
-        rest = self._rest().rstrip(b"\r")
+        rest = b"".join(self._open).rstrip(b"\r")
+        self._open = []
         return [rest] if rest else []
 
 
-class Events(_Stream):
+class Events(Lines):
     """Server-sent events as {"event": str, "data": str}; `event` is "message" unless the stream names one.
 
     LF, CRLF or CR ends a line, also when CR and LF come in different pieces. A leading byte order mark is removed.
@@ -77,66 +66,49 @@ class Events(_Stream):
     """
 
     def __init__(self, max_bytes: int = TOTAL_BYTES, extra_fields: tuple[str, ...] = ()):
-        _Stream.__init__(self, max_bytes)
+        Lines.__init__(self, max_bytes)
         self._extra_fields = extra_fields
         self._after_cr = False
         self._at_start = True
         self._name = ""
         self._data: list[str] = []
 
-    def feed(self, data: bytes) -> list[dict[str, str]]:
+    def feed(self, data: bytes) -> list[dict[str, str]]:  # type: ignore[override]  # items of another kind
         """Return the events that `data` completes.
 
         Raises: SchemaError when the stream is longer than `max_bytes`.
         """
-        self._spend(len(data))
-        events: list[dict[str, str]] = []
-        if self._after_cr and data:
-            self._after_cr = False
-            if data[:1] == b"\n":
-                data = data[1:]
+        begin = 1 if self._after_cr and data[:1] == b"\n" else 0
         if data:
             self._after_cr = data[-1:] == b"\r"
-            for line in self._cut(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")):
-                self._take(line, events)
-        return events
+        return self._taken(self._cut(data[begin:].replace(b"\r\n", b"\n").replace(b"\r", b"\n")))
 
-    def close(self) -> list[dict[str, str]]:
+    def close(self) -> list[dict[str, str]]:  # type: ignore[override]
         """Return the event that the end of the stream completes, if one is open."""
+        rest = b"".join(self._open)
+        self._open = []
+        return self._taken([rest, b""])
+
+    def _taken(self, lines: list[bytes]) -> list[dict[str, str]]:
+        """Return the events that some lines complete: an empty one ends an event."""
         events: list[dict[str, str]] = []
-        rest = self._rest()
-        if rest:
-            self._take(rest, events)
-        self._dispatch(events)
-        return events
-
-    def _take(self, line: bytes, events: list[dict[str, str]]) -> None:
-        if self._at_start:
-            self._at_start = False
-            if line[:3] == _BOM:
+        for line in lines:
+            if self._at_start and line[:3] == _BOM:
                 line = line[3:]
-        if not line:
-            self._dispatch(events)
-            return
-        if line[:1] == b":":
-            return
-        field, _, value = line.partition(b":")
-        name = text(field)
-        if value[:1] == b" ":
-            value = value[1:]
-        if name == "data":
-            self._data.append(text(value))
-        elif name == "event":
-            self._name = text(value)
-        elif name in self._extra_fields:
-            self._name = name
-            self._data.append(text(value))
-
-    def _dispatch(self, events: list[dict[str, str]]) -> None:
-        if self._data:
-            events.append({"event": self._name or "message", "data": "\n".join(self._data)})
-        self._name = ""
-        self._data = []
+            self._at_start = False
+            field, _, value = line.partition(b":")
+            name = text(field)
+            if not line:
+                if self._data:
+                    events.append({"event": self._name or "message", "data": "\n".join(self._data)})
+                self._name = ""
+                self._data = []
+            elif name == "event":
+                self._name = text(value[1:] if value[:1] == b" " else value)
+            elif name == "data" or name in self._extra_fields:
+                self._name = self._name if name == "data" else name
+                self._data.append(text(value[1:] if value[:1] == b" " else value))
+        return events
 
 
 def text(raw: bytes) -> str:

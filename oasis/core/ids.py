@@ -38,7 +38,13 @@ class Scru128:
             self._timestamp = now
             self._lo = self._bits(3)
         elif now + ROLLBACK_MS > self._timestamp:
-            self._count()
+            self._lo += 1
+            if self._lo > _COUNTER_MAX:
+                self._lo = self._bits(3)
+                self._hi += 1
+            if self._hi > _COUNTER_MAX:
+                self._hi = self._bits(3)
+                self._timestamp += 1
         else:
             self._timestamp = now
             self._hi_at = 0
@@ -49,28 +55,16 @@ class Scru128:
         number = (self._timestamp << 80) | (self._hi << 56) | (self._lo << 32) | self._bits(4)
         return _base36(number)
 
-    def _count(self) -> None:
-        self._lo += 1
-        if self._lo <= _COUNTER_MAX:
-            return
-        self._lo = self._bits(3)
-        self._hi += 1
-        if self._hi <= _COUNTER_MAX:
-            return
-        self._hi = self._bits(3)
-        self._timestamp += 1
-
     def _bits(self, size: int) -> int:
         return int.from_bytes(self._random(size), "big")
 
 
 def _base36(number: int) -> str:
-    digits = []
+    digits = ""
     for _ in range(25):
-        digits.append(_DIGITS[number % 36])
+        digits = _DIGITS[number % 36] + digits
         number //= 36
-    digits.reverse()
-    return "".join(digits)
+    return digits
 
 
 def at(name: str, unix_ms: int) -> str:

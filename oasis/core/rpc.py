@@ -30,8 +30,8 @@ def failure(number: object, code: int, message: str, data: object = None) -> byt
     return jsonl.line({"jsonrpc": "2.0", "id": number, "error": error})
 
 
-def parse(line: bytes) -> "dict[str, Json]":
-    """Return the object of one line, from either side.
+def parse(line: bytes, is_request: bool = False) -> "dict[str, Json]":
+    """Return the object of one line, from either side, or that of a request alone.
 
     Shape: a request {"id", "method", "params"}, or a reply {"id", "result"} or {"id", "error"}.
     Raises: SchemaError for no JSON, PeerError for JSON that is no JSON-RPC.
@@ -43,20 +43,11 @@ def parse(line: bytes) -> "dict[str, Json]":
     if isinstance(number, bool) or not (number is None or isinstance(number, (int, str))):
         raise PeerError("each line needs an `id`: a number or a text")
     if "method" not in value and ("result" in value or "error" in value):
+        if is_request:
+            raise PeerError("a reply came where a request belongs")
         return value
     if not isinstance(value.get("method"), str):
         raise PeerError("a request needs a text `method`")
     if not isinstance(value.setdefault("params", {}), dict):
         raise SchemaError("params must be an object")
-    return value
-
-
-def parse_request(line: bytes) -> "dict[str, Json]":
-    """Return the request of one line: {"id", "method", "params"}.
-
-    Raises: as parse, and PeerError for a reply.
-    """
-    value = parse(line)
-    if "method" not in value:
-        raise PeerError("a reply came where a request belongs")
     return value

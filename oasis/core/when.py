@@ -23,17 +23,7 @@ def since(text: str, now: int) -> int:
 
     Raises: UsageError for what is no time.
     """
-    words = text.strip().lower()
-    if words in ("today", "yesterday"):
-        return _day(now, -1 if words == "yesterday" else 0, 0, 0)
-    length = _length(words)
-    if length is not None:
-        return now - length
-    clock = _clock(words)
-    if clock is not None:
-        today = _day(now, 0, clock[0], clock[1])
-        return today if today <= now else _day(now, -1, clock[0], clock[1])
-    return _date(words, text)
+    return _time(text, now, -1)
 
 
 def until(text: str, now: int) -> int:
@@ -41,23 +31,29 @@ def until(text: str, now: int) -> int:
 
     Raises: UsageError for what is no time, or is over.
     """
-    words = text.strip().lower()
-    length, clock = _length(words), _clock(words)
-    if words in ("today", "tomorrow"):
-        found = _day(now, 2 if words == "tomorrow" else 1, 0, 0)
-    elif length is not None:
-        found = now + length
-    elif clock is not None:
-        found = _day(now, 0, clock[0], clock[1])
-        if found <= now:
-            found = _day(now, 1, clock[0], clock[1])
-    else:
-        found = _date(words, text)
-        if len(words) == 10:
-            found = _day(found, 1, 0, 0)
+    found = _time(text, now, 1)
     if found <= now:
         raise UsageError("%r is over already" % text, "name a time in the future, " + HINT)
     return found
+
+
+def _time(text: str, now: int, way: int) -> int:
+    """Return the time that a text means, seen from now into the past (-1) or the future (1)."""
+    words = text.strip().lower()
+    days = {"today": 0, "yesterday": -1} if way < 0 else {"today": 1, "tomorrow": 2}
+    if words in days:
+        return _day(now, days[words], 0, 0)
+    length = _length(words)
+    if length is not None:
+        return now + way * length
+    hours, sign, minutes = words.partition(":")
+    hour, minute = _number(hours, 2), _number(minutes, 2)
+    if sign and hour is not None and minute is not None and len(minutes) == 2 and hour <= 23 and minute <= 59:
+        found = _day(now, 0, hour, minute)
+        is_there = found <= now if way < 0 else found > now
+        return found if is_there else _day(now, way, hour, minute)
+    found = _date(words, text)
+    return _day(found, 1, 0, 0) if way > 0 and len(words) == 10 else found
 
 
 def shown(unix_s: int) -> str:
@@ -75,14 +71,6 @@ def _length(words: str) -> "int | None":
     unit = _UNITS.get(unit, unit)
     number = _number(digits, 6)
     return number * _SECONDS[unit] if number is not None and unit in _SECONDS else None
-
-
-def _clock(words: str) -> "tuple[int, int] | None":
-    hours, sign, minutes = words.partition(":")
-    hour, minute = _number(hours, 2), _number(minutes, 2)
-    if not sign or hour is None or minute is None or len(minutes) != 2 or hour > 23 or minute > 59:
-        return None
-    return hour, minute
 
 
 def _number(text: str, digits: int) -> "int | None":
@@ -107,26 +95,20 @@ def _date(words: str, text: str) -> int:
     numbers = [_number(part, 4) for part in parts]
     found = None
     if len(date) == 10 and [len(part) for part in parts] == [4, 2, 2, 2, 2, 2] and None not in numbers:
-        found = (_utc if is_utc else _local)([number or 0 for number in numbers])
-    if found is None:
+        given = [number or 0 for number in numbers]
+        given += [0, 0, -1]
+        try:
+            found = _utc(*given[:6]) if is_utc else int(time.mktime(tuple(given)))  # type: ignore[arg-type]
+        except (ValueError, OverflowError):
+            found = None
+    # A 31st of February would be a day in March.
+    if found is None or list((time.gmtime if is_utc else time.localtime)(found)[:5]) != numbers[:5]:
         raise UsageError("%r is no time" % text, HINT)
     return found
 
 
-def _local(values: "list[int]") -> "int | None":
-    """Return Unix seconds, None for a 31st of February: mktime would make it a day in March."""
-    try:
-        year, month, day, hour, minute, second = values
-        found = int(time.mktime((year, month, day, hour, minute, second, 0, 0, -1)))
-    except (ValueError, OverflowError):
-        return None
-    return found if list(time.localtime(found)[:5]) == values[:5] else None
-
-
-def _utc(values: "list[int]") -> "int | None":
-    year, month, day, hour, minute, second = values
+def _utc(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
     # Days since 1970 in a year that begins in March, so that a leap day is its last.
     early = year - 1 if month < 3 else year
     days = 365 * early + early // 4 - early // 100 + early // 400 + (153 * ((month + 9) % 12) + 2) // 5 + day - 719469
-    found = ((days * 24 + hour) * 60 + minute) * 60 + second
-    return found if list(time.gmtime(found)[:5]) == values[:5] else None
+    return ((days * 24 + hour) * 60 + minute) * 60 + second

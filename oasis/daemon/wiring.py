@@ -340,7 +340,7 @@ class Daemon:
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
         number: object = None
         try:
-            request = rpc.parse_request(line)
+            request = rpc.parse(line, is_request=True)
             number = request["id"]
             method, params = request["method"], request["params"]
             assert isinstance(method, str) and isinstance(params, dict)  # rpc.py saw to that

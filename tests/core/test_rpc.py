@@ -64,7 +64,9 @@ def test_params_are_an_object():
 
 
 def test_a_server_takes_no_reply():
-    assert "reply" in refusal(PeerError, b'{"jsonrpc":"2.0","id":1,"result":{}}', rpc.parse_request)
-    assert refusal(PeerError, b'{"jsonrpc":"2.0","result":{}}', rpc.parse_request)
+    assert "reply" in refusal(
+        PeerError, b'{"jsonrpc":"2.0","id":1,"result":{}}', lambda line: rpc.parse(line, is_request=True)
+    )
+    assert refusal(PeerError, b'{"jsonrpc":"2.0","result":{}}', lambda line: rpc.parse(line, is_request=True))
     line = rpc.request(1, "info", {})
-    assert rpc.parse_request(line) == jsonl.loads(line)
+    assert rpc.parse(line, is_request=True) == jsonl.loads(line)

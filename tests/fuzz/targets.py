@@ -112,7 +112,7 @@ def lines_of_json(data):
     else:
         _is_written_as_read(value)
     try:
-        request = rpc.parse_request(data)
+        request = rpc.parse(data, is_request=True)
         name, params = request["method"], request["params"]
         rpc.result(request["id"], params)
         if name in TABLE:

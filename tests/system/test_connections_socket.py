@@ -259,7 +259,7 @@ def test_a_peer_that_leaves_in_the_middle_is_no_fault_of_others(serve, capfd):
 def test_bad_json_is_answered_with_a_json_rpc_error_and_the_connection_goes_on(serve):
     def answer(line, peer):
         try:
-            return rpc.result(rpc.parse_request(line)["id"], {})
+            return rpc.result(rpc.parse(line, is_request=True)["id"], {})
         except OasisError as error:
             return rpc.failure(None, rpc.FAILED, error.message, error.as_dict())
 
