@@ -2602,8 +2602,8 @@ MUTANTS = (
     (
         "mcp: who only looks sees no arguments",
         "oasis/parts/mcp/servers.py",
-        "return found if is_owner else",
-        "return found if True else",
+        'where if role["name"] == "owner" else _origin(where)',
+        "where",
         ("tests/parts/mcp/test_bounds.py",),
     ),
     (

@@ -21,6 +21,7 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from oasis import VERSION
 from oasis.core import clean, jsonl
@@ -30,8 +31,6 @@ from oasis.tools.router import dicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from oasis.parts.mcp.shapes import IsCancelled, Line, Message, OnMessage
 
     OnProgress = Callable[[str, float | None, float | None], None]  # words, done, total
@@ -64,13 +63,6 @@ USER = "oasis-mcp"
 ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8"}  # noqa: S108
 
 
-def confined(argv: list[str], user: str) -> list[str]:
-    """Return how to start a server as a user, "" as who we are."""
-    folder, _, own = __file__.rpartition("/")
-    program = folder.rpartition("/")[0].rpartition("/")[0] + "/worker/rights" + own[own.index(".") :]
-    return [sys.executable, "-I", "-B", program, user, *argv]
-
-
 class Stdio:
     """A running server."""
 
@@ -81,8 +73,11 @@ class Stdio:
         """
         self.version = ""
         self._name = name
+        folder, _, own = __file__.rpartition("/")  # rights.py confines it: it becomes the user, "" as who we are
+        program = folder.rpartition("/")[0].rpartition("/")[0] + "/worker/rights" + own[own.index(".") :]
         try:
-            self._child = Child(confined(argv, user), {**ENV, **env}, SERVER, True, True)
+            whole = [sys.executable, "-I", "-B", program, user, *argv]
+            self._child = Child(whole, {**ENV, **env}, SERVER, True, True)
         except OSError as error:
             raise ToolError("the MCP server %s cannot be started: %s" % (name, error), "look at its command")
         self._changed = threading.Condition()
@@ -117,8 +112,15 @@ class Stdio:
             self.tell(message)
             with self._changed:
                 while number not in self._answers and not self._ended:
-                    if is_cancelled() or time.monotonic() > deadline:
-                        raise self._given_up(number, is_cancelled(), seconds)
+                    is_stopped = is_cancelled()
+                    if is_stopped or time.monotonic() > deadline:
+                        why = "stopped by the owner" if is_stopped else "no answer in time"
+                        params = {"requestId": number, "reason": why}
+                        self.tell({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+                        if is_stopped:
+                            raise ToolError("the call was stopped by the owner", "look whether it had an effect")
+                        what = "the MCP server %s did not answer within %g s" % (self._name, seconds)
+                        raise ToolError(what, "try again later")
                     if number in self._doubted and time.monotonic() > self._doubt_s:
                         return self._unread(number, self._doubted[number])
                     self._changed.wait(_LOOK_S)
@@ -142,13 +144,6 @@ class Stdio:
                             "its words for a log belong on its error output")  # fmt: skip
         error = {"code": -32700, "message": "the server's answer is not readable: %s" % why}
         return {"jsonrpc": "2.0", "id": number, "error": error}
-
-    def _given_up(self, number: object, is_stopped: bool, seconds: float) -> ToolError:
-        params = {"requestId": number, "reason": "stopped by the owner" if is_stopped else "no answer in time"}
-        self.tell({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
-        if is_stopped:
-            return ToolError("the call was stopped by the owner", "look whether it had an effect")
-        return ToolError("the MCP server %s did not answer within %g s" % (self._name, seconds), "try again later")
 
     def tell(self, message: Message) -> None:
         """Send a message, and wait for a server that is slow; one that is ended meanwhile is waited for no longer."""
@@ -244,14 +239,11 @@ class Stdio:
 
     def _refuse(self, message: Message) -> None:
         """Answer a request of the server's: it may see whether we are there, and ask for nothing else."""
-        reply: Message = {"jsonrpc": "2.0", "id": message["id"]}
-        if message["method"] == "ping":
-            reply["result"] = {}
-        else:
-            reply["error"] = {"code": -32601, "message": "not supported by this client"}
+        error = {"code": -32601, "message": "not supported by this client"}
+        reply: Message = {"result": {}} if message["method"] == "ping" else {"error": error}
 
         def send() -> None:
-            self.tell(reply)
+            self.tell({"jsonrpc": "2.0", "id": message["id"], **reply})
             with self._changed:
                 self._replies -= 1
 
@@ -401,8 +393,8 @@ class Peer:
         self._name = name
         self._line = line
         self._numbers = itertools.count(1)  # a number that no other request has: calls may come at once
-        self.is_modern = False
-        self.capabilities: Message = {}
+        self._is_modern = False
+        self._capabilities: object = None
         self.is_changed = False  # it said that its tools are others now
 
     def connect(self) -> None:
@@ -414,7 +406,7 @@ class Peer:
             return
         try:
             asked = {"protocolVersion": HANDSHAKE[0], "capabilities": {}, "clientInfo": _CLIENT}
-            found = self._ask("initialize", asked, CONNECT_S)
+            found = self.request("initialize", asked, CONNECT_S)
         except RefusedError as refused:
             # It answered the question after all, too late for us, and speaks the newer way since.
             if refused.number != _UNSUPPORTED or not self._discovers(CONNECT_S):
@@ -426,38 +418,32 @@ class Peer:
                 "the MCP server %s speaks protocol %s, which oasis does not" % (self._name, clean.line(version)[:40]),
                 "oasis speaks " + ", ".join((MODERN, *HANDSHAKE)),
             )
-        self._line.version = str(version)
-        self._keep(found)
+        self._line.version, self._capabilities = str(version), found.get("capabilities")
         self._line.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def _discovers(self, seconds: float) -> bool:
         """Ask which versions the server speaks; return whether the newer protocol is among them."""
-        self.is_modern = True
+        self._is_modern = True
         try:
-            found = self._ask("server/discover", {}, seconds)
+            found = self.request("server/discover", {}, seconds)
         except ToolError:
             found = {}
         versions = found.get("supportedVersions")
-        self.is_modern = isinstance(versions, list) and MODERN in versions
-        if self.is_modern:
-            self._line.version = MODERN
-            self._keep(found)
-        return self.is_modern
-
-    def _keep(self, found: Message) -> None:
-        capabilities = found.get("capabilities")
-        self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+        self._is_modern = isinstance(versions, list) and MODERN in versions
+        if self._is_modern:
+            self._line.version, self._capabilities = MODERN, found.get("capabilities")
+        return self._is_modern
 
     def has(self, what: str) -> bool:
         """Return whether the server claims to have tools, resources or prompts."""
-        return isinstance(self.capabilities.get(what), dict)
+        return isinstance(self._capabilities, dict) and isinstance(self._capabilities.get(what), dict)
 
     def listed(self, what: str, seconds: float = CONNECT_S) -> list[Message]:
         """Return its tools, resources or prompts, page by page; those that are no objects are left out."""
         found: list[Message] = []
         taken, cursor = 0, None
         for _ in range(PAGES):
-            reply = self._ask(what + "/list", {} if cursor is None else {"cursor": cursor}, seconds)
+            reply = self.request(what + "/list", {} if cursor is None else {"cursor": cursor}, seconds)
             found += dicts(reply.get(what))
             cursor = reply.get("nextCursor")
             taken += len(jsonl.line(reply))
@@ -468,51 +454,42 @@ class Peer:
         return found[:ITEMS]
 
     def request(
-        self, method: str, params: Message, seconds: float, on_progress: OnProgress, is_cancelled: IsCancelled
-    ) -> Message:
-        """Ask something that may take long; progress is reported meanwhile.
+        self, method: str, params: Message, seconds: float, on_progress: OnProgress | None = None,
+        is_cancelled: IsCancelled = lambda: False,
+    ) -> Message:  # fmt: skip
+        """Ask something; `on_progress` hears meanwhile how far it is.
 
-        Raises: ToolError with the server's words, or ours when it does not answer.
+        Raises: ToolError with the server's words, or ours when it does not answer; PeerError.
         """
         number = next(self._numbers)
         token = "oasis-%d" % number
+        meta: Message = {}
+        if on_progress is not None:
+            meta["progressToken"] = token
+        if self._is_modern:
+            meta.update({_META + "protocolVersion": MODERN, _META + "clientInfo": _CLIENT})
+            meta[_META + "clientCapabilities"] = {}
+        if meta:
+            params = {**params, "_meta": meta}
 
-        def on_message(message: Message) -> None:
-            told = message.get("params")
-            if message["method"] != "notifications/progress" or not isinstance(told, dict):
-                return
-            if told.get("progressToken") == token:
+        def heard(message: Message) -> None:
+            kind, told = message.get("method"), message.get("params")
+            if kind == "notifications/tools/list_changed":
+                self.is_changed = True
+            told = told if kind == "notifications/progress" and isinstance(told, dict) else {}
+            if on_progress is not None and told.get("progressToken") == token:
                 words = clean.line(told.get("message") or "at work")[:_PROGRESS_CHARS]
                 on_progress(words, _number(told.get("progress")), _number(told.get("total")))
 
-        params = {**params, "_meta": {"progressToken": token}}
-        return self._ask(method, params, seconds, on_message, is_cancelled, number)
-
-    def _ask(
-        self, method: str, params: Message, seconds: float, on_message: OnMessage | None = None,
-        is_cancelled: IsCancelled = lambda: False, number: int = 0,
-    ) -> Message:  # fmt: skip
-        if self.is_modern:
-            meta = {_META + "protocolVersion": MODERN, _META + "clientInfo": _CLIENT, _META + "clientCapabilities": {}}
-            params = {**params, "_meta": {**params.get("_meta", {}), **meta}}
-        message = {"jsonrpc": "2.0", "id": number or next(self._numbers), "method": method, "params": params}
-
-        def heard(message: Message) -> None:
-            if message.get("method") == "notifications/tools/list_changed":
-                self.is_changed = True
-            if on_message is not None:
-                on_message(message)
-
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         response = self._line.ask(message, seconds, heard, is_cancelled)
-        error = response.get("error")
+        error, result = response.get("error"), response.get("result")
         if isinstance(error, dict):
             words = clean.line(error.get("message"))[:1000] or "no reason given"
             raise RefusedError(error.get("code"), words, (whose(self._name),))
-        result = response.get("result")
         if not isinstance(result, dict):
-            raise PeerError(
-                "the MCP server %s answered with no result" % self._name, "it does not keep to the protocol"
-            )
+            what = "the MCP server %s answered with no result" % self._name
+            raise PeerError(what, "it does not keep to the protocol")
         if result.get("resultType") == "input_required":
             raise ToolError("the MCP server %s wants to ask somebody before it goes on" % self._name,
                             "this client has nobody to ask; give all that it needs in the arguments")  # fmt: skip

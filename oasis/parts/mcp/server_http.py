@@ -17,16 +17,16 @@ import os
 import queue
 import secrets
 import threading
+from collections.abc import Callable
 
 from oasis.cli.commands import OK
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError
 from oasis.parts.mcp import server as mcp
-from oasis.parts.mcp.server import parsed
+from oasis.parts.mcp.server import Exchange, handed_on, named, parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import BinaryIO
 
     from oasis.cli.terminal import Screen
@@ -41,8 +41,6 @@ _HEADER_MISMATCH = -32020
 # Of a request of the newer kind: what its headers repeat, so that what stands in front need not read the body.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _STATUS = {-32601: 404, -32602: 400, -32600: 400, -32700: 400, _HEADER_MISMATCH: 400, mcp.UNSUPPORTED: 400}
-# A person may take long; who has gone does not answer at all.
-ASK_S = 600.0
 PING_S = 15.0
 
 
@@ -102,71 +100,6 @@ class Server(http.server.ThreadingHTTPServer):
             self._shared[name] = found
         return found
 
-    def opened(self) -> str:
-        """Return the id of a new session; the oldest gives way when there are too many."""
-        name = secrets.token_hex(16)
-        with self.lock:
-            if len(self.sessions) >= SESSIONS:
-                del self.sessions[next(iter(self.sessions))]
-            self.sessions[name] = (self.make(), {})
-        return name
-
-
-class Exchange:
-    """One request of a client's, and what is said about it before its answer; `send` takes that."""
-
-    def __init__(self, send: Callable[[Message], None]) -> None:
-        self._send = send
-        self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
-        self._asked = ""  # the id of our question to the client
-        self._is_cancelled = False
-
-    def cancel(self) -> None:
-        self._is_cancelled = True
-        self._answers.put(None)
-
-    def is_cancelled(self) -> bool:
-        return self._is_cancelled
-
-    def notify(self, method: str, params: Message) -> None:
-        self._send({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def ask(self, method: str, params: Message) -> Message | None:
-        self._answers, self._asked = queue.SimpleQueue(), "oasis-" + secrets.token_hex(8)
-        if self._is_cancelled:
-            return None
-        self._send({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
-        try:
-            return self._answers.get(timeout=ASK_S)
-        except queue.Empty:
-            return None
-
-    def hear(self, message: Message) -> None:
-        """Take the client's answer to our question; an answer to anything else is not for us."""
-        if self._asked and message.get("id") == self._asked:
-            result, self._asked = message.get("result"), ""
-            self._answers.put(result if isinstance(result, dict) else None)
-
-
-def handed_on(message: Message, running: dict[object, Exchange]) -> bool:
-    """Hand on what is for requests that run, an answer of the client's or a cancellation; False for other messages."""
-    params = message.get("params")
-    if "method" not in message and "id" in message:
-        for exchange in list(running.values()):
-            exchange.hear(message)
-        return True
-    if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-        cancelled = running.get(named(params.get("requestId")))
-        if cancelled is not None:
-            cancelled.cancel()
-        return True
-    return False
-
-
-def named(number: object) -> str | int | None:
-    """Return the id of a request, None for what cannot be one."""
-    return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
-
 
 class Handler(http.server.BaseHTTPRequestHandler):
     """One connection."""
@@ -191,11 +124,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         if not self._may():
             return
-        body = self._body()
-        if body is None:
+        length = self.headers.get("Content-Length", "")
+        kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            self._shut_out(415, "the body must be application/json")
+            return
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > jsonl.LINE_BYTES:
+            self._shut_out(413, "the body must have a length of at most %d bytes" % jsonl.LINE_BYTES)
             return
         try:
-            message = parsed(body)
+            message = parsed(self.rfile.read(int(length)))
             if isinstance(message, list):
                 raise SchemaError("batches are no more")
         except SchemaError as error:
@@ -212,30 +150,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Let in who has the token and is no page of a browser; answer all others."""
         own = {f"{name}:{self.server.server_port}" for name in ("127.0.0.1", "localhost")}
         origin = self.headers.get("Origin")
+        given, wanted = self.headers.get("Authorization", ""), "Bearer " + self.server.secret
         if self.headers.get("Host", "") not in own or (origin and origin.partition("://")[2] not in own):
-            self._refuse(403, "not from here")
-        elif self.path.partition("?")[0] != PATH:
-            self._refuse(404, "the address is " + PATH)
-        elif not secrets.compare_digest(
-            self.headers.get("Authorization", "").encode(), ("Bearer " + self.server.secret).encode()
-        ):
-            self._refuse(401, "the token is missing or wrong", {"WWW-Authenticate": "Bearer"})
-        else:
-            return True
+            return self._shut_out(403, "not from here")
+        if self.path.partition("?")[0] != PATH:
+            return self._shut_out(404, "the address is " + PATH)
+        if not secrets.compare_digest(given.encode(), wanted.encode()):
+            return self._shut_out(401, "the token is missing or wrong", {"WWW-Authenticate": "Bearer"})
+        return True
+
+    def _shut_out(self, status: int, reason: str, headers: dict[str, str] | None = None) -> bool:
+        """Refuse what nobody reads to its end, so the connection ends with it; return False."""
+        self._refuse(status, reason, headers)
         self.close_connection = True
         return False
-
-    def _body(self) -> bytes | None:
-        length = self.headers.get("Content-Length", "")
-        kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            self._refuse(415, "the body must be application/json")
-        elif not length.isascii() or not length.isdigit() or int(length[:20]) > jsonl.LINE_BYTES:
-            self._refuse(413, "the body must have a length of at most %d bytes" % jsonl.LINE_BYTES)
-        else:
-            return self.rfile.read(int(length))
-        self.close_connection = True
-        return None
 
     def _modern(self, message: Message, version: str) -> None:
         method = str(message.get("method"))
@@ -254,8 +182,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _older(self, message: Message) -> None:
         if message.get("method") == "initialize":
-            name = self.server.opened()
-            session, running = self.server.sessions[name]
+            name, session = secrets.token_hex(16), self.server.make()
+            running: dict[object, Exchange] = {}
+            with self.server.lock:
+                if len(self.server.sessions) >= SESSIONS:
+                    del self.server.sessions[next(iter(self.server.sessions))]  # the oldest gives way
+                self.server.sessions[name] = (session, running)
             self._work(session, message, running, {"Mcp-Session-Id": name})
             return
         name = self.headers.get("Mcp-Session-Id", "")
@@ -296,31 +228,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if first is None:
                 self._answer(answers[0] if answers else {}, headers)
                 return
-            try:
-                self._stream(first, said, answers)
-            except OSError:
-                exchange.cancel()  # the client has gone, and with it who would read the answer
+            self.close_connection = True
+            self.send_response(200)
+            for name, value in (("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
+                                ("Connection", "close")):  # fmt: skip
+                self.send_header(name, value)
+            self.end_headers()
+            data = _event(first)
+            while data:
+                self.wfile.write(data)
+                self.wfile.flush()
+                try:
+                    more = said.get(timeout=PING_S)
+                    data = _event(more) if more is not None else b""
+                except queue.Empty:
+                    data = b": still here\n\n"
+            self.wfile.write(b"".join(map(_event, answers)))
+            self.wfile.flush()
+        except OSError:
+            exchange.cancel()  # the client has gone, and with it who would read the answer
         finally:
             running.pop(number, None)
-
-    def _stream(self, first: Message, said: queue.SimpleQueue[Message | None], answers: list[Message]) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        self.close_connection = True
-        data = _event(first)
-        while data:
-            self.wfile.write(data)
-            self.wfile.flush()
-            try:
-                message = said.get(timeout=PING_S)
-                data = _event(message) if message is not None else b""
-            except queue.Empty:
-                data = b": still here\n\n"
-        self.wfile.write(b"".join(map(_event, answers)))
-        self.wfile.flush()
 
     def _answer(self, message: Message, headers: dict[str, str] | None = None) -> None:
         code = message.get("error", {}).get("code", 0)
@@ -374,22 +302,19 @@ class Stdio:
                     line = self._source.readline(jsonl.LINE_BYTES)
                 self._send(mcp.not_json("the line is longer than %d bytes" % jsonl.LINE_BYTES))
             elif line.strip():
-                self._take(line)
+                try:
+                    found = parsed(line)
+                except SchemaError as error:
+                    self._send(mcp.not_json(error.message))
+                    continue
+                for message in found if isinstance(found, list) else [found]:
+                    self._take(message)
         for exchange in list(self._running.values()):
             exchange.cancel()
         for thread in self._threads:
             thread.join(3)
 
-    def _take(self, line: bytes) -> None:
-        try:
-            found = parsed(line)
-        except SchemaError as error:
-            self._send(mcp.not_json(error.message))
-            return
-        for message in found if isinstance(found, list) else [found]:
-            self._one(message)
-
-    def _one(self, message: Message) -> None:
+    def _take(self, message: Message) -> None:
         if handed_on(message, self._running):
             return
         number = named(message.get("id"))
@@ -399,23 +324,22 @@ class Stdio:
             return
         self._places.acquire()
         with self._lock:
-            self._running[message["id"]] = exchange
-        thread = threading.Thread(target=self._long, args=(message, exchange), daemon=True)
+            self._running[number] = exchange
+        thread = threading.Thread(target=self._reply, args=(message, exchange, number), daemon=True)
         self._threads = [one for one in self._threads if one.is_alive()] + [thread]
         thread.start()
 
-    def _long(self, message: Message, exchange: Exchange) -> None:
+    def _reply(self, message: Message, exchange: Exchange, place: str | int | None = None) -> None:
+        """Answer a message; `place` is the id of one that has a thread of its own, which gives its place away."""
         try:
-            self._reply(message, exchange)
+            answer = self._session.handle(message, exchange)
+            if answer is not None and not exchange.is_cancelled():  # nobody reads what was called off
+                self._send(answer)
         finally:
-            with self._lock:
-                self._running.pop(message["id"], None)
-            self._places.release()
-
-    def _reply(self, message: Message, exchange: Exchange) -> None:
-        answer = self._session.handle(message, exchange)
-        if answer is not None and not exchange.is_cancelled():  # nobody reads what was called off
-            self._send(answer)
+            if place is not None:
+                with self._lock:
+                    self._running.pop(place, None)
+                self._places.release()
 
     def _send(self, message: Message) -> None:
         """Write a message; a client that has gone is no fault of ours."""

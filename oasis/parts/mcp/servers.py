@@ -17,6 +17,7 @@ others: a list is bounded when it is written, and a damaged file is read as empt
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from oasis.config.settings import is_at_home, write
 from oasis.core import clean, jsonl
@@ -26,19 +27,15 @@ from oasis.tools.router import dicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeVar
 
     from oasis.api.parts import Services
     from oasis.change.shapes import Role
-    from oasis.config.settings import Settings
-    from oasis.parts.mcp.server_connection import Post
     from oasis.parts.mcp.shapes import Entry, Kept, Line, Message, ServerRow
     from oasis.system.files import Files
     from oasis.tools.router import Watch
     from oasis.tools.shapes import Arguments, GivenSpec, Schema
     from oasis.uci import model
-    from oasis.uci.cursor import Cursor
     from oasis.uci.edit import Step
 
     T = TypeVar("T")
@@ -77,52 +74,51 @@ class Server:
         Raises: ToolError with the server's words, or ours.
         """
         own = name.partition(SEPARATOR)[2]  # once, at the first: a tool's own name may hold the separator
-        return self._remembered(lambda: self._called(own, arguments, watch))
-
-    def _remembered(self, work: Callable[[], T]) -> T:
-        """Do what needs the line, and once more when the server has forgotten its session."""
-        try:
-            return work()
-        except ForgottenError:
-            self.close()
-            return work()
-
-    def _called(self, name: str, arguments: Arguments, watch: Watch) -> Message:
-        peer = self._opened()
         tools = self._keep.read(self.settings["name"]).get("tools", [])
-        extra = "" if any(tool.get("name") == name for tool in tools) else name  # see EXTRAS
-        if extra in ("resources", "prompts"):
-            keys = ("uri", "name", "description", "mimeType", "arguments")
-            items = peer.listed(extra, watch.left_s(TIMEOUT_S))
-            return {"items": [{key: one[key] for key in keys if key in one} for one in items]}
-        params: Message = {"name": name, "arguments": arguments}
-        method, read = "tools/call", _content
-        if extra == "read":
-            method, params, read = "resources/read", {"uri": arguments["uri"]}, _contents
-        elif extra == "prompt":
-            method, read = "prompts/get", _prompt
-            params = {"name": arguments["name"], "arguments": arguments.get("arguments", {})}
-        result = read(peer.request(method, params, watch.left_s(MOST_S), watch.progress, watch.is_cancelled))
-        if peer.is_changed:
-            try:
-                self.refresh()
-            except OasisError as error:  # that the new list cannot be had does not undo the call that was made
-                self.fault = error.message
-        return result
+        extra = "" if any(tool.get("name") == own for tool in tools) else own  # see EXTRAS
+
+        def work(peer: Peer) -> Message:
+            if extra in ("resources", "prompts"):
+                keys = ("uri", "name", "description", "mimeType", "arguments")
+                items = peer.listed(extra, watch.left_s(TIMEOUT_S))
+                return {"items": [{key: one[key] for key in keys if key in one} for one in items]}
+            params: Message = {"name": own, "arguments": arguments}
+            method, read = "tools/call", _content
+            if extra == "read":
+                method, params, read = "resources/read", {"uri": arguments["uri"]}, _contents
+            elif extra == "prompt":
+                method, read = "prompts/get", _prompt
+                params = {"name": arguments["name"], "arguments": arguments.get("arguments", {})}
+            result = read(peer.request(method, params, watch.left_s(MOST_S), watch.progress, watch.is_cancelled))
+            if peer.is_changed:
+                try:
+                    self.refresh()
+                except OasisError as error:  # that the new list cannot be had does not undo the call that was made
+                    self.fault = error.message
+            return result
+
+        return self._on_line(work)
 
     def refresh(self) -> list[str]:
         """Ask the server what it has, keep that, and return the names of its tools.
 
         Raises: ToolError when it cannot be reached or speaks no MCP.
         """
-        found = self._remembered(self._asked)
+        found: Kept = {
+            "tools": self._on_line(lambda peer: peer.listed("tools")),
+            "has": self._on_line(lambda peer: [one for one in ("resources", "prompts") if peer.has(one)]),
+        }
         self._keep.write(self.settings["name"], found)
         self._specs = None
         return [str(one["name"]) for one in self.specs()]
 
-    def _asked(self) -> Kept:
-        peer = self._opened()
-        return {"tools": peer.listed("tools"), "has": [one for one in ("resources", "prompts") if peer.has(one)]}
+    def _on_line(self, work: Callable[[Peer], T]) -> T:
+        """Do what needs the line, and once more when the server has forgotten its session."""
+        try:
+            return work(self._opened())
+        except ForgottenError:
+            self.close()
+            return work(self._opened())
 
     def _opened(self) -> Peer:
         with self._lock:
@@ -173,36 +169,23 @@ def read(sections: list[model.Section]) -> list[Entry]:
     """Return the servers of the settings, wrong ones with what is wrong in `note`."""
     found: dict[str, Entry] = {}
     for section in sections:
-        if _is_server(section):
-            entry = _entry(section)
-            found.setdefault(entry["name"], entry)
+        if section.type not in ("mcp_server", "remote_mcp_server"):
+            continue
+        options, is_old = section.options, section.type == "remote_mcp_server"
+        name = str(options.get("server_label" if is_old else "name") or section.name)
+        url = str(options.get("server_url" if is_old else "url") or "")
+        command, allowed = options.get("command", []), options.get("allowed_tools", [])
+        command = [str(word) for word in command] if isinstance(command, list) else str(command).split()
+        note = fault(name, command, url)
+        seconds = str(options.get("timeout", TIMEOUT_S))
+        is_number = seconds.isascii() and seconds.isdigit() and len(seconds) < 10
+        found.setdefault(name, {
+            "name": name, "command": command, "url": url, "note": note,
+            "enabled": str(options.get("enabled", "0" if is_old else "1")) == "1" and not note,
+            "timeout_s": min(int(seconds), MOST_S) if is_number and int(seconds) else TIMEOUT_S,
+            "allowed": [str(one) for one in allowed] if isinstance(allowed, list) else str(allowed).split(),
+        })  # fmt: skip
     return list(found.values())
-
-
-def _is_server(section: model.Section) -> bool:
-    return section.type in ("mcp_server", "remote_mcp_server")
-
-
-def _entry(section: model.Section) -> Entry:
-    options = section.options
-    is_old = section.type == "remote_mcp_server"
-    name = str(options.get("server_label" if is_old else "name") or section.name)
-    url = str(options.get("server_url" if is_old else "url") or "")
-    given = options.get("command", [])
-    command = [str(word) for word in given] if isinstance(given, list) else str(given).split()
-    allowed = options.get("allowed_tools", [])
-    note = fault(name, command, url)
-    seconds = str(options.get("timeout", TIMEOUT_S))
-    is_number = seconds.isascii() and seconds.isdigit() and len(seconds) < 10
-    return {
-        "name": name,
-        "command": command,
-        "url": url,
-        "note": note,
-        "enabled": str(options.get("enabled", "0" if is_old else "1")) == "1" and not note,
-        "timeout_s": min(int(seconds), MOST_S) if is_number and int(seconds) else TIMEOUT_S,
-        "allowed": [str(one) for one in allowed] if isinstance(allowed, list) else str(allowed).split(),
-    }
 
 
 def fault(name: str, command: list[str], url: str) -> str:
@@ -211,17 +194,13 @@ def fault(name: str, command: list[str], url: str) -> str:
         return "the name may have letters, digits and -, %d at most" % NAME_CHARS
     if bool(command) == bool(url):
         return "either a command or a url is needed"
-    if url and not _is_address(url):
+    scheme, slashes, rest = url.partition("://")
+    is_plain = url.isascii() and url.isprintable() and not set(url) & set(" @#\"'<>\\")
+    if url and not (scheme in ("http", "https") and slashes and is_plain and rest.partition("/")[0]):
         return "the url must be https://HOST/PATH, or http:// in the home network"
     if command and not command[0].startswith("/") and "/" in command[0]:
         return "the command must be a path from / or a name"
     return ""
-
-
-def _is_address(url: str) -> bool:
-    scheme, slashes, rest = url.partition("://")
-    is_plain = url.isascii() and url.isprintable() and not set(url) & set(" @#\"'<>\\")
-    return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
 
 
 def _content(result: Message) -> Message:
@@ -268,26 +247,21 @@ def _prompt(result: Message) -> Message:
 
 
 class Servers:
-    """All servers of one daemon; `sections()` gives UCI as it is now, `user` who programs of others run as."""
+    """The part `mcp` of one daemon: its methods, and the servers for the registry."""
 
-    def __init__(
-        self, sections: Callable[[], list[model.Section]], keep: Keep, token: Callable[[str], str],
-        post: Callable[[], Post], cursor: Callable[[], Cursor], *, user: str, env: dict[str, str],
-    ) -> None:  # fmt: skip
-        self._sections = sections
-        self._cursor = cursor
-        self._keep = keep
-        self._token = token
-        self._post = post
-        self._user = user
-        self._env = env
+    def __init__(self, kit: Services) -> None:
+        self._kit = kit
+        self._keep = Keep(kit.files, kit.root.state_folder + "/mcp")
         self._lock = threading.Lock()
         self._servers: dict[str, Server] = {}
+
+    def _entries(self) -> list[Entry]:
+        return read(self._kit.settings.sections())
 
     def sources(self) -> list[Server]:
         """Return the servers that are on, for the registry."""
         with self._lock:
-            wanted = {entry["name"]: entry for entry in read(self._sections())}
+            wanted = {entry["name"]: entry for entry in self._entries()}
             gone = [one for name, one in self._servers.items() if one.settings != wanted.get(name)]
             for server in gone:
                 del self._servers[server.settings["name"]]
@@ -299,38 +273,14 @@ class Servers:
         return found
 
     def _connect(self, entry: Entry) -> Line:
-        if entry["url"]:
-            token = self._token(entry["name"])
-            if token and entry["url"].startswith("http://") and not is_at_home(entry["url"]):
-                raise ToolError("the token of %s would be sent for all to read" % entry["name"],
-                                "give its address as https://…")  # fmt: skip
-            return Http(entry["name"], entry["url"], token, self._post())
-        return Stdio(entry["name"], entry["command"], self._env, self._user)
-
-    def listed(self, is_owner: bool = True) -> list[ServerRow]:
-        """Return every server as the owner sees it; others see no arguments and no path, which may hold a token."""
-        running = {server.settings["name"]: server for server in self.sources()}
-        found: list[ServerRow] = []
-        for entry in read(self._sections()):
-            server = running.get(entry["name"])
-            row: ServerRow = {
-                "name": entry["name"], "enabled": entry["enabled"],
-                "where": entry["url"] or " ".join(entry["command"]),
-                "state": server.state() if server else "off", "tools": len(server.specs()) if server else 0,
-                "has_token": bool(entry["url"] and self._token(entry["name"])),
-            }  # fmt: skip
-            found.append({**row, "note": entry["note"]} if entry["note"] else row)
-        return found if is_owner else [{**one, "where": _origin(one["where"])} for one in found]
-
-    def refresh(self, name: str) -> list[str]:
-        """Ask one server what it has; see Server.refresh.
-
-        Raises: UsageError for a server that is not set up or is off.
-        """
-        for server in self.sources():
-            if server.settings["name"] == name:
-                return server.refresh()
-        raise UsageError("there is no MCP server %r that is on" % clean.line(name)[:64], "list them: oasis servers")
+        name = entry["name"]
+        if not entry["url"]:
+            # On a router as a user without rights; in a folder as who we are.
+            return Stdio(name, entry["command"], {}, USER if self._kit.root.folder == "/" else "")
+        token = self._kit.settings.key("mcp:" + name)
+        if token and entry["url"].startswith("http://") and not is_at_home(entry["url"]):
+            raise ToolError("the token of %s would be sent for all to read" % name, "give its address as https://…")
+        return Http(name, entry["url"], token, self._kit.models.post)
 
     def close(self) -> None:
         """End all lines."""
@@ -338,41 +288,79 @@ class Servers:
             servers, self._servers = list(self._servers.values()), {}
         _end(servers)
 
-    # What the owner sets
+    # Methods
 
-    def add(self, name: str, command: list[str], url: str) -> None:
+    def mcp_list(self, role: Role) -> dict[str, list[ServerRow]]:
+        """Return every server as the owner sees it; others see no arguments and no path, which may hold a token."""
+        running = {server.settings["name"]: server for server in self.sources()}
+        found: list[ServerRow] = []
+        for entry in self._entries():
+            server, where = running.get(entry["name"]), entry["url"] or " ".join(entry["command"])
+            found.append({
+                "name": entry["name"], "enabled": entry["enabled"],
+                "where": where if role["name"] == "owner" else _origin(where),
+                "state": server.state() if server else "off", "tools": len(server.specs()) if server else 0,
+                "has_token": bool(entry["url"] and self._kit.settings.key("mcp:" + entry["name"])),
+            })  # fmt: skip
+            if entry["note"]:
+                found[-1]["note"] = entry["note"]
+        return {"servers": found}
+
+    def mcp_add(self, name: str, command: list[str] | None = None, url: str = "") -> dict[str, str]:
         """Set up a server; it is on, and its tools are off.
 
         Raises: UsageError for a name that is taken, or settings that cannot be.
         """
-        wrong = fault(name, command, url)
+        wrong = fault(name, command or [], url)
         if wrong:
             raise UsageError(wrong, "like: oasis servers add files node /opt/files.js")
-        if any(entry["name"] == name for entry in read(self._sections())):
+        if any(entry["name"] == name for entry in self._entries()):
             raise UsageError("there is an MCP server %r already" % name, "remove it first")
         section = "@mcp_server[-1]"
         steps: list[Step] = [{"op": "add", "type": "mcp_server"}]
         steps.append({"op": "set", "section": section, "option": "name", "value": name})
-        steps += [{"op": "add_list", "section": section, "option": "command", "value": word} for word in command]
+        steps += [{"op": "add_list", "section": section, "option": "command", "value": word} for word in command or []]
         if url:
             steps.append({"op": "set", "section": section, "option": "url", "value": url})
-        write(self._cursor(), steps)
+        write(self._kit.cursor(), steps)
+        return {"status": "OK"}
 
-    def check(self, name: str) -> None:
-        """Raise UsageError when no server has that name."""
-        if not any(entry["name"] == name for entry in read(self._sections())):
-            raise UsageError("there is no MCP server %r" % clean.line(name)[:64], "list them: oasis servers")
-
-    def delete(self, name: str) -> None:
+    def mcp_delete(self, name: str) -> dict[str, str]:
         """Remove a server, its token and what was kept of it.
 
         Raises: UsageError when there is none.
         """
-        self.check(name)
-        found = [one for one in self._sections() if _is_server(one) and _entry(one)["name"] == name]
-        write(self._cursor(), [{"op": "delete", "section": str(one.name)} for one in found])
+        self._check(name)
+        sections = self._kit.settings.sections()
+        named = [one.name for one in sections if any(entry["name"] == name for entry in read([one]))]
+        write(self._kit.cursor(), [{"op": "delete", "section": str(one)} for one in named])
         self.sources()  # which ends its line
         self._keep.drop(name)
+        self._kit.settings.set_key("mcp:" + name, "")
+        return {"status": "OK"}
+
+    def mcp_key(self, name: str, key: str) -> dict[str, str]:
+        """Keep the token of a server; an empty one removes it."""
+        self._check(name)
+        self._kit.settings.set_key("mcp:" + name, key)
+        return {"status": "OK"}
+
+    def _check(self, name: str) -> None:
+        if not any(entry["name"] == name for entry in self._entries()):
+            raise UsageError("there is no MCP server %r" % clean.line(name)[:64], "list them: oasis servers")
+
+    def mcp_refresh(self, name: str) -> dict[str, list[str]]:
+        """Ask one server what it has; see Server.refresh.
+
+        Raises: UsageError for a server that is not set up or is off.
+        """
+        for server in self.sources():
+            if server.settings["name"] == name:
+                return {"tools": server.refresh()}
+        raise UsageError("there is no MCP server %r that is on" % clean.line(name)[:64], "list them: oasis servers")
+
+
+gather = Servers
 
 
 def _end(servers: list[Server]) -> None:
@@ -388,47 +376,6 @@ def _origin(where: str) -> str:
     """Return the program, or the host of an address."""
     scheme, slashes, rest = where.partition("://")
     return scheme + slashes + rest.partition("/")[0].partition("?")[0] if slashes else where.partition(" ")[0]
-
-
-class Methods:
-    """The part `mcp`: its methods, and its servers for the registry."""
-
-    def __init__(self, servers: Servers, settings: Settings) -> None:
-        self._servers = servers
-        self._settings = settings
-        self.sources = servers.sources
-        self.close = servers.close
-
-    def mcp_list(self, role: Role) -> dict[str, list[ServerRow]]:
-        return {"servers": self._servers.listed(role["name"] == "owner")}
-
-    def mcp_add(self, name: str, command: list[str] | None = None, url: str = "") -> dict[str, str]:
-        self._servers.add(name, command or [], url)
-        return {"status": "OK"}
-
-    def mcp_delete(self, name: str) -> dict[str, str]:
-        self._servers.delete(name)
-        self._settings.set_key("mcp:" + name, "")
-        return {"status": "OK"}
-
-    def mcp_key(self, name: str, key: str) -> dict[str, str]:
-        self._servers.check(name)
-        self._settings.set_key("mcp:" + name, key)
-        return {"status": "OK"}
-
-    def mcp_refresh(self, name: str) -> dict[str, list[str]]:
-        return {"tools": self._servers.refresh(name)}
-
-
-def gather(kit: Services) -> Methods:
-    """Return the part of a daemon."""
-    keep = Keep(kit.files, kit.root.state_folder + "/mcp")
-    user = USER if kit.root.folder == "/" else ""
-    servers = Servers(
-        kit.settings.sections, keep, lambda name: kit.settings.key("mcp:" + name), lambda: kit.models.post, kit.cursor,
-        user=user, env={},
-    )  # fmt: skip
-    return Methods(servers, kit.settings)
 
 
 SEPARATOR = "___"
@@ -493,36 +440,27 @@ class Keep:
 
 def specs(settings: Entry, kept: Kept) -> list[GivenSpec]:
     """Return the specs of what a server has (tools/registry.py)."""
-    name, found = settings["name"], []
+    found: list[tuple[str, str, Schema, str]] = []  # name, description, schema, class
     for tool in kept.get("tools", []):
-        own, schema = tool.get("name"), tool.get("inputSchema")
+        own, schema, hints = tool.get("name"), tool.get("inputSchema"), tool.get("annotations")
         if not isinstance(own, str) or not own or (settings["allowed"] and own not in settings["allowed"]):
             continue
-        schema = schema if isinstance(schema, dict) else {"type": "object"}
-        title = clean.line(tool.get("description") or tool.get("title") or own)
-        hints = tool.get("annotations")
-        hints = hints if isinstance(hints, dict) else {}
+        schema, hints = (one if isinstance(one, dict) else {} for one in (schema, hints))
         kind = "danger" if hints.get("destructiveHint") is True else "change"
         kind = "read" if hints.get("readOnlyHint") is True else kind
-        found.append(_spec(settings, own, title, {"type": "object", **schema}, kind))
+        title = clean.line(tool.get("description") or tool.get("title") or own)
+        found.append((own, title, {"type": "object", **schema}, kind))
     for own, (needs, words, arguments) in EXTRAS.items():
         if needs in kept.get("has", []):
-            properties = {key: {"type": "string", "description": text} for key, text in arguments.items()}
-            schema = {"type": "object", "properties": properties, "required": list(arguments)}
+            properties: Schema = {key: {"type": "string", "description": text} for key, text in arguments.items()}
             if own == "prompt":
-                schema["properties"] = {**properties, "arguments": {"type": "object", "description": "to fill in"}}
-            found.append(_spec(settings, own, words.format(name), {**schema, "additionalProperties": False}, "read"))
-    return found
-
-
-def _spec(settings: Entry, own: str, words: str, schema: Schema, kind: str) -> GivenSpec:
-    name = settings["name"]
-    return {
-        "name": name + SEPARATOR + own,
-        "description": words,
-        "input_schema": schema,
-        "class": kind,
-        "timeout_s": settings["timeout_s"],
-        "approval": "ask",  # that it only looks is the server's own claim
-        "untrusted": whose(name),
-    }
+                properties["arguments"] = {"type": "object", "description": "to fill in"}
+            schema = {"type": "object", "properties": properties, "required": list(arguments)}
+            title = words.format(settings["name"])
+            found.append((own, title, {**schema, "additionalProperties": False}, "read"))
+    # That a tool only looks is the server's own claim: the owner is asked.
+    return [
+        {"name": settings["name"] + SEPARATOR + own, "description": title, "input_schema": schema, "class": kind,
+         "timeout_s": settings["timeout_s"], "approval": "ask", "untrusted": whose(settings["name"])}
+        for own, title, schema, kind in found
+    ]  # fmt: skip

@@ -16,7 +16,7 @@ from oasis.parts.mcp.server_connection import REPLIES, ForgottenError, Peer, Std
 from oasis.parts.mcp.servers import Keep, specs
 from oasis.system.files import Files
 from oasis.uci.model import Section
-from tests.parts.mcp.test_client import Watching, section
+from tests.parts.mcp.test_client import Watching, kit, section
 
 DEAF = "import time; time.sleep(60)"
 NOSY = """
@@ -239,11 +239,10 @@ def test_who_only_looks_sees_no_arguments_and_no_path(tmp_path):
         section(name="b", url="https://mcp.example.org/tk-1/mcp?key=tk-1"),
         section(name="c", url="https://mcp.example.org?key=tk-1"),
     ]
-    keep = Keep(Files(), str(tmp_path))
-    found = mcp.Servers(lambda: sections, keep, lambda name: "", lambda: None, lambda: None, user="", env={})
-    assert [one["where"] for one in found.listed(is_owner=False)] == [
+    found = mcp.Servers(kit(tmp_path, sections))
+    assert [one["where"] for one in found.mcp_list({"name": "viewer"})["servers"]] == [
         "/bin/a", "https://mcp.example.org", "https://mcp.example.org"]  # fmt: skip
-    assert "tk-1" in found.listed()[0]["where"]
+    assert "tk-1" in found.mcp_list({"name": "owner"})["servers"][0]["where"]
 
 
 @pytest.mark.parametrize(
@@ -263,11 +262,9 @@ def test_token_is_never_sent_in_the_clear_through_the_internet(tmp_path, url, is
         sent.append(request["key"])
         on_event({"type": "error", "error": {"message": "not here", "hint": ""}})
 
-    sections = [section(name="x", url=url)]
-    keep = Keep(Files(), str(tmp_path))
-    found = mcp.Servers(lambda: sections, keep, lambda name: "tk-1", lambda: post, lambda: None, user="", env={})
+    found = mcp.Servers(kit(tmp_path, [section(name="x", url=url)], "tk-1", post))
     with pytest.raises(ToolError, match="not here" if is_sent else "for all to read"):
-        found.refresh("x")
+        found.mcp_refresh("x")
     assert bool(sent) is is_sent
 
 

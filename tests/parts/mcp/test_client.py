@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -249,6 +250,13 @@ def section(kind="mcp_server", **options):
     return made
 
 
+def kit(folder, sections, token="", post=None):
+    """Return as much of a daemon's services as the servers of these sections need."""
+    settings = SimpleNamespace(sections=lambda: sections, key=lambda name: token)
+    root = SimpleNamespace(folder=str(folder), state_folder=str(folder))
+    return SimpleNamespace(settings=settings, root=root, files=Files(), models=SimpleNamespace(post=post))
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -273,11 +281,10 @@ def test_sections_of_upstream_are_read_and_off_until_the_owner_says_so():
 
 
 def test_server_that_is_not_set_up_cannot_be_asked(tmp_path):
-    keep = mcp.Keep(Files(), str(tmp_path))
-    found = mcp.Servers(lambda: [section(name="x")], keep, lambda name: "", lambda: None, lambda: None, user="", env={})
+    found = mcp.Servers(kit(tmp_path, [section(name="x")]))
     with pytest.raises(UsageError, match="no MCP server 'y' that is on"):
-        found.refresh("y")
-    assert found.listed()[0]["note"] == "either a command or a url is needed"
+        found.mcp_refresh("y")
+    assert found.mcp_list({"name": "owner"})["servers"][0]["note"] == "either a command or a url is needed"
 
 
 @pytest.mark.parametrize(
