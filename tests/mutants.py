@@ -363,7 +363,7 @@ MUTANTS = (
     (
         "knowledge: what the router holds in secret goes to no model of vectors",
         "oasis/parts/memory/ranking.py",
-        "self._hide(text[:TEXT_CHARS])",
+        'self._kit.redactor.hide(text[:TEXT_CHARS], "")',
         "text[:TEXT_CHARS]",
         OF_KNOWLEDGE,
     ),
@@ -390,7 +390,7 @@ MUTANTS = (
     ),
     (
         "knowledge: damaged vectors are near to nothing",
-        "oasis/parts/memory/documents.py",
+        "oasis/parts/memory/ranking.py",
         "if not 0 < own <= 1:",
         "if own == 0:",
         ("tests/parts/memory/test_library.py",),

@@ -114,6 +114,11 @@ def _snippet(message: Message, wanted: list[Term], hide: Callable[[str], str]) -
     if len(folded) != len(text):  # some letters fold to two
         starts = itertools.accumulate((len(char.casefold()) for char in text), initial=0)
         place = sum(1 for start in starts if start < place)
+    return around(text, place)
+
+
+def around(text: str, place: int) -> str:
+    """Return the words around a place of a text."""
     at = max(place - _BEFORE_CHARS, 0)
     return ("…" if at else "") + text[at : at + SNIPPET_CHARS] + ("…" if at + SNIPPET_CHARS < len(text) else "")
 

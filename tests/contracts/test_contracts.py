@@ -132,7 +132,9 @@ class Service:
 
 
 def ours(is_set=True):
-    return Embedder(Service(is_set), Service(is_set), lambda text: text)
+    redactor = types.SimpleNamespace(hide=lambda text, name: text)
+    service = Service(is_set)
+    return Embedder(types.SimpleNamespace(settings=service, models=service, redactor=redactor))
 
 
 EMBEDDERS = {"ours": ours, "in memory": lambda is_set=True: Meanings("m" if is_set else "")}

@@ -313,7 +313,7 @@ class Bridge:
             self._call("run.cancel", {"run": run})
 
     def _follow(self, run: str, request: Request, may_ask: bool = True) -> Message:
-        """Follow a run over a connection of its own, because a poll may wait; return what a client is told of it.
+        """Follow a run over a connection of its own, because a poll may wait; return what the client gets of it.
 
         With `may_ask` its person is asked once whether to wait for the owner: never to approve, for anybody may sit
         there. In the older way they are asked meanwhile, in the newer way the client asks them and comes again.
@@ -392,7 +392,7 @@ _METHODS = {
 
 
 def _waiting(plan: Message) -> Message:
-    """Return what a client is told of a plan that waits for the owner."""
+    """Return what a client sees of a plan that waits for the owner."""
     how = "on the page of Oasis, or on the router: oasis approve %s" % plan["id"]
     return {"summary": plan["summary"], "changes": plan["words"][:8], "risk": plan["reasons"], "plan": plan["id"],
             "approve": how}  # fmt: skip

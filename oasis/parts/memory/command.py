@@ -9,25 +9,17 @@ import time
 from oasis.cli.commands import DECLINED, OK
 from oasis.cli.prompt import follow
 from oasis.cli.request import send
-from oasis.cli.terminal import YES, ask, read_text
+from oasis.cli.terminal import is_meant, read_text
 from oasis.core import clean
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
     from oasis.parts.memory.shapes import DocumentList, FactList, FoundAll, OptionTold, SkillList
 
-    T = TypeVar("T")
-
-
-def _is_refused(screen: Screen, question: str) -> bool:
-    """Ask at a terminal before something is deleted; without one nobody is asked."""
-    return screen.can_ask and ask(screen, question, lambda: True) != YES
+    Lines = list[str | tuple[str, str]]
 
 
 def _day(unix_s: int) -> str:
@@ -61,69 +53,56 @@ def knowledge(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action == "delete":
         return screen.result(call("knowledge.delete", {"id": words}), "it is deleted")
     if action == "option":
-        return _shown(_show_option, call("knowledge.option", {"path": words}), screen)
+        described = call("knowledge.option", {"path": words})
+        return screen.result(described, _option(described))
     if action == "list":
-        return _shown(_show_documents, call("knowledge.list", {}), screen)
+        known = call("knowledge.list", {})
+        return screen.result(known, _documents(known))
     limit = arguments["--limit"]
     if limit and not limit.isdigit():
         raise UsageError(f"--limit {limit!r} is no number", "like: --limit 8")
     found = call("knowledge.search", {"query": words, **({"limit": int(limit)} if limit else {})})
-    return _shown(_show_found, found, screen)
+    return screen.result(found, _found(found))
 
 
-def _shown(show: Callable[[T, Screen], object], reply: T, screen: Screen) -> int:
-    """Print a reply: as JSON, or by `show` for people."""
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        show(reply, screen)
-    return OK
-
-
-def _show_documents(reply: DocumentList, screen: Screen) -> None:
+def _documents(reply: DocumentList) -> Lines:
+    lines: Lines = []
     for one in reply["documents"]:
-        screen.line(clean.line(one["title"]), "bold")
         more = [one["kind"], f"{one['chars']} characters", f"chunks: {one['chunks']}", _VECTORS[one["vectors"]],
                 _day(one["added_unix_s"])]  # fmt: skip
-        screen.line(clean.line(f"  {one['id']}  " + ", ".join(filter(None, more))))
-        if one.get("url"):
-            screen.line(clean.line(f"  {one['url']}"))
-    for report in reply["reports"]:
-        screen.line(clean.line(report), "-")
+        lines += [(clean.line(one["title"]), "bold"), f"  {one['id']}  " + ", ".join(filter(None, more))]
+        lines += [f"  {one['url']}"] if one.get("url") else []
+    lines += [(clean.line(report), "-") for report in reply["reports"]]
     room = f"{reply['used_bytes'] / 1024:.0f} of {reply['limit_bytes'] / 1024:.0f} kB"
     alias = reply["embedding"]
     model = f"vectors by {alias}" if alias else "found by words alone, no alias embedding is set"
-    screen.line(clean.line(f"documents: {len(reply['documents'])}, {room}; {model}"))
+    return [*lines, f"documents: {len(reply['documents'])}, {room}; {model}"]
 
 
-def _show_found(reply: FoundAll, screen: Screen) -> None:
+def _found(reply: FoundAll) -> Lines:
+    lines: Lines = []
     for one in reply["passages"]:
-        screen.line(f"[{one['source']}]", "bold")
-        for line in clean.text(one["text"]).split("\n"):
-            screen.line("  " + line)
+        lines += [(f"[{one['source']}]", "bold"), *[("  " + line, "") for line in clean.text(one["text"]).split("\n")]]
     for source in reply["sources"]:
-        screen.line(clean.line(f"[{source['number']}] {source['title']} ({source.get('url') or source['id']})"))
+        lines.append(f"[{source['number']}] {source['title']} ({source.get('url') or source['id']})")
     for option in reply["options"]:
-        _show_option(option, screen)
-    if not reply["passages"] and not reply["options"]:
-        screen.line("nothing was found")
-    if reply.get("note"):
-        screen.line(clean.line(reply["note"]), "-")
+        lines += _option(option)
+    lines = lines or ["nothing was found"]
+    return [*lines, (clean.line(reply["note"]), "-")] if reply.get("note") else lines
 
 
-def _show_option(reply: OptionTold, screen: Screen) -> None:
-    screen.line(clean.line(reply["path"]) + (f": {clean.line(reply['title'])}" if reply.get("title") else ""), "bold")
+def _option(reply: OptionTold) -> Lines:
+    title = f": {reply['title']}" if reply.get("title") else ""
     lines = [reply.get("what")]
     if reply.get("values"):
-        lines.append("values: " + ", ".join(map(clean.line, reply["values"])))
+        lines.append("values: " + ", ".join(reply["values"]))
     elif reply.get("takes"):
-        lines.append("takes " + clean.line(reply["takes"]) + ("; several" if reply.get("list") else ""))
+        lines.append("takes " + reply["takes"] + ("; several" if reply.get("list") else ""))
     if reply.get("options"):
-        lines.append("options: " + ", ".join(map(clean.line, reply["options"])))
+        lines.append("options: " + ", ".join(reply["options"]))
     lines += [*reply.get("when", []), reply.get("note"), *[f"see also {path}" for path in reply.get("also", [])]]
     lines += [f"({reply['source']})"] if reply.get("source") else []
-    for line in filter(None, lines):
-        screen.line("  " + clean.line(line))
+    return [(clean.line(reply["path"] + title), "bold"), *["  " + line for line in lines if line]]
 
 
 # oasis memory
@@ -142,7 +121,8 @@ def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if len(rest.split(" ", needs)) < needs or bool(rest) != bool(needs):
         raise UsageError(f"`memory {action}` needs {('nothing', 'a word', 'an id and a fact')[needs]} more", _USAGE)
     if action == "list":
-        return _shown(_show_facts, call("memory.list", {}), screen)
+        known = call("memory.list", {})
+        return screen.result(known, _facts(known))
     if action == "export":
         screen.json(call("memory.export", {}))
         return OK
@@ -153,7 +133,7 @@ def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         name, _, fact = rest.partition(" ")
         return screen.result(call("memory.change", {"id": name, "fact": fact}), f"{name} is changed")
     if action == "forget":
-        if rest == "all" and _is_refused(screen, "Forget everything that is remembered of you? [y/N]"):
+        if rest == "all" and not is_meant(screen, "Forget everything that is remembered of you?"):
             return DECLINED
         gone = call("memory.forget", {"all": True} if rest == "all" else {"id": rest})
         return screen.result(gone, f"{gone['forgotten']} forgotten; what you said stands in its chat still")
@@ -165,17 +145,16 @@ def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return status
 
 
-def _show_facts(reply: FactList, screen: Screen) -> None:
+def _facts(reply: FactList) -> Lines:
+    lines: Lines = []
     for fact in reply["facts"]:
         whose = "  (holds " + ", ".join(fact["taint"]) + ")" if fact.get("taint") else ""
         sure, day = f"{fact['confidence']:4.0%}", _day(fact["updated_unix_s"])
-        screen.line(clean.line(f"{fact['id']}  {sure}  {day}  {fact['category']:<12}  {fact['fact']}{whose}"))
-    if not reply["facts"]:
-        screen.line("nothing is remembered")
+        lines.append(f"{fact['id']}  {sure}  {day}  {fact['category']:<12}  {fact['fact']}{whose}")
+    switch = "nothing is taken out of what you say; to have that: oasis memory on"
     if reply["extract"]:
-        screen.line("facts are taken out of what you say; no more: oasis memory off", "-")
-    else:
-        screen.line("nothing is taken out of what you say; to have that: oasis memory on", "-")
+        switch = "facts are taken out of what you say; no more: oasis memory off"
+    return [*(lines or ["nothing is remembered"]), (switch, "-")]
 
 
 # oasis skills
@@ -199,10 +178,11 @@ def skills(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if bool(name) == (action == "list"):
         raise UsageError(f"`skills {action}` {'takes nothing' if name else 'needs a NAME'} more", _SKILLS_USAGE)
     if action == "list":
-        return _shown(_show_skills, call("skill.list", {}), screen)
+        known = call("skill.list", {})
+        return screen.result(known, _skills(known))
     if action == "show":
         skill = call("skill.load", {"name": name})
-        return _shown(lambda reply, _: screen.line(reply["text"].rstrip("\n")), skill, screen)
+        return screen.result(skill, [(skill["text"].rstrip("\n"), "")])
     if action == "set":
         if screen.can_ask:
             screen.progress("the text of the skill, ended by Ctrl-D on a line of its own:")
@@ -210,23 +190,22 @@ def skills(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action == "edit":
         return _edit(call, name, screen)
     if action == "delete":
-        if _is_refused(screen, f'Delete the skill "{clean.line(name)}"? [y/N]'):
+        if not is_meant(screen, f'Delete the skill "{clean.line(name)}"?'):
             return DECLINED
         return screen.result(call("skill.delete", {"name": name}), f"the skill {name} is deleted")
     reply = call("skill.set_enabled", {"name": name, "enabled": action == "enable"})
     return screen.result(reply, f"the skill {name} is {'on' if action == 'enable' else 'off'}")
 
 
-def _show_skills(reply: SkillList, screen: Screen) -> None:
+def _skills(reply: SkillList) -> Lines:
+    lines: Lines = []
     width = max((len(skill["name"]) for skill in reply["skills"]), default=0)
     for skill in reply["skills"]:
         marks = ["yours"] * (not skill["is_shipped"]) + ["off"] * (not skill["enabled"])
         mark = f"  ({', '.join(marks)})" if marks else ""
-        screen.line(clean.line(f"{skill['name']:{width}}  {skill['description']}{mark}"))
-        if skill.get("note"):
-            screen.line(clean.line(f"    {skill['note']}"), "-")
-    for note in reply["notes"]:
-        screen.line(clean.line(note), "-")
+        lines.append(f"{skill['name']:{width}}  {skill['description']}{mark}")
+        lines += [(f"    {clean.line(skill['note'])}", "-")] if skill.get("note") else []
+    return [*lines, *[(clean.line(note), "-") for note in reply["notes"]]]
 
 
 def _set_skill(call: Call, name: str, text: str, screen: Screen) -> int:
@@ -247,7 +226,13 @@ def _edit(call: Call, name: str, screen: Screen) -> int:
     number, path = tempfile.mkstemp(".md", f"oasis-{clean.name(name).replace('/', '')}-")
     with os.fdopen(number, "w", encoding="utf-8") as handle:
         handle.write(before)
-    if _editor(path) != 0:
+    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    try:
+        child = os.posix_spawnp(words[0], [*words, path], dict(os.environ))
+        has_failed = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+    except OSError:
+        has_failed = True
+    if has_failed:
         raise UsageError("the editor failed, nothing is set", f"set EDITOR; what was written is in {path}")
     with open(path, encoding="utf-8") as handle:
         text = handle.read()
@@ -262,12 +247,3 @@ def _edit(call: Call, name: str, screen: Screen) -> int:
         raise
     os.remove(path)
     return status
-
-
-def _editor(path: str) -> int:
-    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    try:
-        child = os.posix_spawnp(words[0], [*words, path], dict(os.environ))
-    except OSError:
-        return 127
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -8,17 +8,14 @@ The Library searches by words, by vectors or by both (fused orders), and works w
 model than the one set now are skipped until `embed` makes them anew.
 
 Vectors have one file a document: a line of JSON, {"label": whose model made them, "dims", "count"}, then `count`
-rows: a scale (float32, little endian) and `dims` signed bytes. A row is its vector at length 1, rounded to 127 steps; a
-zero vector has the scale 0. One block of a file is in memory at a time; unreadable files are skipped. With many rows
-two steps are taken: of all rows only the signs are compared, as bits; of the nearest by these all bytes.
+rows (ranking.py). One block of a file is in memory at a time; unreadable files are skipped. With many rows two steps
+are taken: of all rows only the signs are compared, as bits; of the nearest by these all bytes.
 """
 
 from __future__ import annotations
 
-import array
-import operator
-import struct
 import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from oasis.core import jsonl
 from oasis.core.ids import is_xid
@@ -27,23 +24,12 @@ from oasis.parts.memory import ranking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from io import FileIO
-    from typing import TypeGuard
+    from typing import Any
 
     from oasis.core.shapes import Json
+    from oasis.parts.memory import shapes
     from oasis.parts.memory.ranking import Embedder
-    from oasis.parts.memory.shapes import (
-        Document,
-        DocumentRow,
-        DocumentSource,
-        Draft,
-        Found,
-        IsCancelled,
-        Passage,
-        Progress,
-        VectorHead,
-    )  # fmt: skip
+    from oasis.parts.memory.shapes import Document, Draft, Found, IsCancelled, Progress, VectorHead
     from oasis.system.files import Files
 
     Row = tuple[str, int]  # document, number of a chunk
@@ -99,28 +85,22 @@ class Library:
             raise StoreError("document %s has a record of %d bytes" % (document["id"], len(head)), "a shorter title")
         body = [jsonl.line({"n": number, "text": text}) for number, text in enumerate(chunks)]
         with self._writing:
-            same = self._same(document, chunks)
-            if same is not None:
-                raise UsageError(
-                    "this text is there already: %s (%s)" % (same["title"], same["id"]),
-                    "to add it anew: oasis knowledge delete %s" % same["id"],
-                )
+            for one in self._documents():
+                is_as_long = (one["chars"], one["chunks"]) == (document["chars"], len(chunks))  # others are not read
+                if is_as_long and self.texts(one["id"]) == dict(enumerate(chunks)):
+                    raise UsageError("this text is there already: %s (%s)" % (one["title"], one["id"]),
+                                     "to add it anew: oasis knowledge delete %s" % one["id"])  # fmt: skip
             self._files.folder(self._folder)
-            self._clear()
+            files = self._files.names(self._folder)
+            for name in files:  # what a power cut left: files that were not finished, vectors whose document is gone
+                is_lost = name.endswith(VECTOR_SUFFIX) and name.removesuffix(VECTOR_SUFFIX) + SUFFIX not in files
+                if name.endswith(".new") or is_lost:
+                    self._files.remove(self._folder + "/" + name)
             if len(self._names()) >= MOST:
                 raise StoreError("there are %d documents already" % MOST, "delete some: oasis knowledge delete ID")
             self._check_room(len(head) + sum([len(line) for line in body]))
             self._files.rewrite(self._path(document["id"]), jsonl.blocks([head, *body]))
         return document
-
-    def _same(self, document: Document, chunks: list[str]) -> Document | None:
-        """Return the document that has these very chunks, None for none; only one of the same length is read."""
-        for one in self._documents():
-            if (one["chars"], one["chunks"]) == (document["chars"], len(chunks)):
-                texts = self.texts(one["id"])
-                if chunks == [texts.get(number) for number in range(len(chunks))]:
-                    return one
-        return None
 
     def _check_room(self, size: int) -> None:
         """See that so many bytes more have a place; raises StoreError when they have none."""
@@ -135,14 +115,6 @@ class Library:
                 "delete some, or set oasis.main.knowledge_quota (kB) and memory_path, which may be on USB",
             )
 
-    def _clear(self) -> None:
-        """Remove what a power cut left: files that were not finished, vectors whose document is gone."""
-        names = self._files.names(self._folder)
-        for name in names:
-            is_lost = name.endswith(VECTOR_SUFFIX) and name.removesuffix(VECTOR_SUFFIX) + SUFFIX not in names
-            if name.endswith(".new") or is_lost:
-                self._files.remove(self._folder + "/" + name)
-
     def _names(self) -> list[str]:
         # The oldest first.
         files = self._files.names(self._folder)
@@ -152,7 +124,7 @@ class Library:
         """Return what all documents and their vectors take."""
         return sum([self._files.size(self._folder + "/" + name) for name in self._files.names(self._folder)])
 
-    def all(self, reports: list[str] | None = None) -> list[DocumentRow]:
+    def all(self, reports: list[str] | None = None) -> list[shapes.DocumentRow]:
         """Return all documents, the oldest first, each with "vectors": current | other | none.
 
         Unreadable ones are reported and stay where they are.
@@ -175,8 +147,11 @@ class Library:
         if handle is None:
             return None
         with handle:
-            found = _value((handle.read(_HEAD_BYTES) or b"").partition(b"\n")[0])
-        return found if _is_document(found, name) else None
+            found: Any = _value((handle.read(_HEAD_BYTES) or b"").partition(b"\n")[0])
+        is_whole = found.get("id") == name and isinstance(found.get("title"), str)
+        is_whole = is_whole and all(isinstance(found.get(key), int) for key in ("chars", "chunks"))
+        document: Document | None = found if is_whole else None
+        return document
 
     def _lines(self, name: str) -> Iterator[bytes]:
         """Yield the lines of a document's chunks, one at a time; what is too long is left out."""
@@ -253,7 +228,7 @@ class Library:
         made = embedder.each(searched, is_cancelled, told)
         if made is None:
             raise UsageError("no model is set for vectors", "oasis alias embedding SERVICE/MODEL")
-        rows = packed(made)
+        rows = ranking.packed(made)
         with self._writing:
             if self._document(name) is None:
                 return 0  # deleted meanwhile
@@ -268,22 +243,11 @@ class Library:
         query = " ".join(query.split())[:QUERY_CHARS]
         if not query:
             raise UsageError("what should be looked for is empty", "some words")
-        limit = min(max(limit, 1), MOST_FOUND)
-        documents = self._documents()
-        notes: list[str] = []
+        documents = {one["id"]: one for one in self._documents()}
+        notes = [] if documents else ["there are no documents yet: oasis knowledge add FILE"]
         near = self._by_vectors(query, documents, notes, is_home) if mode != "words" and documents else []
-        said = self._by_words(query, documents, HALF if near else 0.0) if mode != "vectors" else []
-        rows = ranking.fused([said, near], limit)
-        found = self._told(query, rows, {one["id"]: one for one in documents})
-        if not documents:
-            notes = ["there are no documents yet: oasis knowledge add FILE"]
-        if notes:
-            found["note"] = "; ".join(notes)
-        return found
-
-    def _by_words(self, query: str, documents: list[Document], least: float) -> list[Row]:
         words = ranking.Words(query)
-        for document in documents:
+        for document in documents.values() if mode != "vectors" else ():
             has_title = words.may_have(document["title"])
             for line in self._lines(document["id"]):
                 if not has_title and not words.may_have(line.decode("utf-8", "replace")):
@@ -292,38 +256,40 @@ class Library:
                 one = _chunk(line)
                 if one is not None:
                     words.take((document["id"], one[0]), _searched(document, one[1]), len(line))
-        return [key for _, key in words.order(DEPTH, least)]
+        said = [key for _, key in words.order(DEPTH, HALF if near else 0.0)]
+        found: Found = {"query": query, "passages": [], "sources": []}
+        rows = ranking.fused([said, near], min(max(limit, 1), MOST_FOUND))
+        wanted = {name: {number for _, (other, number) in rows if other == name} for _, (name, _) in rows}
+        texts = {name: self.texts(name, numbers) for name, numbers in wanted.items()}
+        places: dict[str, int] = {}
+        for score, (name, number) in rows:
+            if number not in texts[name]:
+                continue
+            if name not in places:
+                places[name] = len(places) + 1
+                found["sources"].append(_source(places[name], documents[name]))
+            text = texts[name][number]
+            found["passages"].append({"text": text, "score": round(score, 4), "source": places[name]})
+        if notes:
+            found["note"] = "; ".join(notes)
+        return found
 
-    def _by_vectors(self, query: str, documents: list[Document], notes: list[str], is_home: bool) -> list[Row]:
+    def _by_vectors(
+        self, query: str, documents: dict[str, Document], notes: list[str], is_home: bool
+    ) -> list[Row]:  # fmt: skip
         embedder = self._embedder()
         label = embedder.name
-        states = {one["id"]: self._state(one, label) for one in documents}
-        names = [name for name in states if states[name] == "current"]
+        names = [name for name, one in documents.items() if self._state(one, label) == "current"]
         if not names:
             if label:
                 notes.append("no document has vectors of %s: oasis knowledge embed makes them" % label)
             return []
-        vector = ranking.asked(embedder, query, is_home, notes)
-        if vector is None:
+        row = ranking.asked(embedder, query, is_home, notes)
+        if row is None:
             return []
-        if len(names) < len(states):
-            notes.append("%d documents were looked for by words alone" % (len(states) - len(names)))
-        found = self._vectors.nearest(vector, names, DEPTH, label)
-        return [key for score, key in found if score > 0]
-
-    def _told(self, query: str, rows: list[tuple[float, Row]], documents: dict[str, Document]) -> Found:
-        wanted: dict[str, set[int]] = {}
-        for _, (name, number) in rows:
-            wanted.setdefault(name, set()).add(number)
-        texts = {name: self.texts(name, numbers) for name, numbers in wanted.items()}
-        kept = [(score, name, number) for score, (name, number) in rows if number in texts[name]]
-        names = list(dict.fromkeys([name for _, name, _ in kept]))
-        passages: list[Passage] = [
-            {"text": texts[name][number], "score": round(score, 4), "source": names.index(name) + 1}
-            for score, name, number in kept
-        ]
-        sources = [_source(at, documents[name]) for at, name in enumerate(names)]
-        return {"query": query, "passages": passages, "sources": sources}
+        if len(names) < len(documents):
+            notes.append("%d documents were looked for by words alone" % (len(documents) - len(names)))
+        return [key for score, key in self._vectors.nearest_to(row, names, DEPTH, label) if score > 0]
 
 
 def _searched(document: Document, text: str) -> str:
@@ -331,9 +297,9 @@ def _searched(document: Document, text: str) -> str:
     return "%s\n%s" % (document["title"], text)
 
 
-def _source(at: int, document: Document) -> DocumentSource:
-    source: DocumentSource = {"number": at + 1, "id": document["id"], "title": document["title"],
-                              "kind": document["kind"]}  # fmt: skip
+def _source(number: int, document: Document) -> shapes.DocumentSource:
+    source: shapes.DocumentSource = {"number": number, "id": document["id"], "title": document["title"],
+                                     "kind": document["kind"]}  # fmt: skip
     if document.get("url"):
         source["url"] = document["url"]
     if document["taint"]:
@@ -343,27 +309,19 @@ def _source(at: int, document: Document) -> DocumentSource:
 
 def _chunk(line: bytes) -> tuple[int, str] | None:
     """Return number and text of a chunk's line, None for what is none."""
-    found = _value(line) or {}
+    found = _value(line)
     number, text = found.get("n"), found.get("text")
     return (number, text) if isinstance(number, int) and isinstance(text, str) else None
 
 
-def _is_document(found: dict[str, Json] | None, name: str) -> TypeGuard[Document]:
-    if found is None or found.get("id") != name or not isinstance(found.get("title"), str):
-        return False
-    return isinstance(found.get("chars"), int) and isinstance(found.get("chunks"), int)
-
-
-def _value(line: bytes) -> dict[str, Json] | None:
+def _value(line: bytes) -> dict[str, Json]:
     try:
         found = jsonl.loads(line)
     except SchemaError:
-        return None
-    return found if isinstance(found, dict) else None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
-_STEPS = 127
-_SCALE = struct.Struct("<f")
 _VECTOR_HEAD_BYTES = 4096
 # So many rows are compared whole in a tenth of a second of a slow router; beyond, signs come first.
 WHOLE_ROWS = 512
@@ -384,13 +342,13 @@ class Vectors:
 
         Raises: SchemaError when they are not of one length, StoreError when the flash refuses.
         """
-        self.write(name, label, packed(vectors))
+        self.write(name, label, ranking.packed(vectors))
 
     def write(self, name: str, label: str, rows: list[bytes]) -> None:
         """Do the same with rows that were packed before."""
         if not rows:
             raise SchemaError("there are no vectors for %s" % name, "one for each chunk")
-        head = jsonl.line({"label": label, "dims": len(rows[0]) - _SCALE.size, "count": len(rows)})
+        head = jsonl.line({"label": label, "dims": len(rows[0]) - ranking.SCALE.size, "count": len(rows)})
         self.files.folder(self.folder)
         self.files.rewrite(self._path(name), jsonl.blocks([head, *rows]))
 
@@ -400,7 +358,14 @@ class Vectors:
         if handle is None:
             return None
         with handle:
-            return _head(handle)
+            line, end, _ = (handle.read(_VECTOR_HEAD_BYTES) or b"").partition(b"\n")
+        found = _value(line) if end else {}
+        label, dims, count = found.get("label"), found.get("dims"), found.get("count")
+        if not (isinstance(label, str) and isinstance(dims, int) and isinstance(count, int)):
+            return None
+        if not (0 < dims < 1 << 24 and 0 < count < 1 << 24):
+            return None
+        return {"label": label, "dims": dims, "count": count, "begins": len(line) + 1}
 
     def delete(self, name: str) -> None:
         """Remove the vectors of a document; there may be none."""
@@ -413,49 +378,51 @@ class Vectors:
 
         Those of another label, when one is given, and of another length are passed over.
         """
-        asked = _rounded(vector)
-        if not asked[0]:
-            return []
-        known: dict[str, int] = {}
+        return self.nearest_to(ranking.packed([vector])[0], names, most, label)
+
+    def nearest_to(
+        self, asked: bytes, names: Sequence[str], most: int, label: str
+    ) -> list[tuple[float, Row]]:  # fmt: skip
+        """Do the same for a vector that was packed before."""
+        if not any(asked[: ranking.SCALE.size]):
+            return []  # it has no direction
+        known: dict[str, VectorHead] = {}
         for name in names:
             head = self.about(name)
-            if head is not None and head["dims"] == len(vector) and label in ("", head["label"]):
-                known[name] = head["count"]
-        wanted = self._by_signs(asked[1], known, most)
+            if head is not None and head["dims"] == len(asked) - ranking.SCALE.size and label in ("", head["label"]):
+                known[name] = head
+        wanted = self._by_signs(asked[ranking.SCALE.size :], known, most)
+        near = ranking.nearness(asked)
         rows: list[tuple[float, Row]] = []
-        signs = array.array("b", asked[1])
-        for name in known:
-            for number, row in self._rows(name):
+        for name, head in known.items():
+            for number, row in self._rows(name, head):
                 if wanted is None or (name, number) in wanted:
-                    rows.append((_cosine(asked[0], signs, row), (name, number)))
+                    rows.append((near(row), (name, number)))
             if len(rows) > 8 * most:
                 rows = ranking.best(rows, most)
         return ranking.best(rows, most)
 
-    def _by_signs(self, asked: bytes, counts: dict[str, int], most: int) -> set[Row] | None:
+    def _by_signs(self, asked: bytes, known: dict[str, VectorHead], most: int) -> set[Row] | None:
         """Return the rows that are near by their signs; None where all should be compared."""
-        if len(asked) < _SIGN_DIMS or sum(counts.values()) <= WHOLE_ROWS:
+        if len(asked) < _SIGN_DIMS or sum(head["count"] for head in known.values()) <= WHOLE_ROWS:
             return None
         bits = int(asked.translate(_BITS), 2)
         found: list[tuple[int, Row]] = []
         kept = max(WHOLE_ROWS, 16 * most)
-        for name in counts:
-            for number, row in self._rows(name):
+        for name, head in known.items():
+            for number, row in self._rows(name, head):
                 found.append(((int(row[4:].translate(_BITS), 2) ^ bits).bit_count(), (name, number)))
             if len(found) > 4 * kept:
                 found = sorted(found, key=lambda one: one[0])[:kept]
         found.sort(key=lambda one: one[0])
         return {row for _, row in found[:kept]}
 
-    def _rows(self, name: str) -> Iterator[tuple[int, bytes]]:
+    def _rows(self, name: str, head: VectorHead) -> Iterator[tuple[int, bytes]]:
         handle = self.files.reader(self._path(name))
         if handle is None:
             return
         with handle:
-            head = _head(handle)
-            if head is None:
-                return
-            size = _SCALE.size + head["dims"]
+            size = ranking.SCALE.size + head["dims"]
             at, number = head["begins"], 0
             step = max(jsonl.BLOCK_BYTES // size, 1) * size
             while number < head["count"]:
@@ -470,53 +437,3 @@ class Vectors:
 
     def _path(self, name: str) -> str:
         return self.folder + "/" + name + VECTOR_SUFFIX
-
-
-def nearness(vector: Sequence[float]) -> Callable[[bytes], float]:
-    """Return what gives the cosine of a packed row with a vector, 0 for a row of another length."""
-    scale, numbers = _rounded(vector)
-    asked = array.array("b", numbers)
-    return lambda row: _cosine(scale, asked, row) if len(row) == _SCALE.size + len(asked) else 0.0
-
-
-def packed(vectors: Iterable[Sequence[float]]) -> list[bytes]:
-    """Return vectors as rows, each packed as it comes: as numbers of Python they take thirty times as much.
-
-    Raises: SchemaError when they are not of one length.
-    """
-    rows: list[bytes] = []
-    for vector in vectors:
-        scale, numbers = _rounded(vector)
-        rows.append(_SCALE.pack(scale) + numbers)
-        if not numbers or len(rows[0]) != len(rows[-1]):
-            raise SchemaError("vector %d has the length %d" % (len(rows), len(vector)), "one model makes one length")
-    return rows
-
-
-def _rounded(vector: Sequence[float]) -> tuple[float, bytes]:
-    """Return a vector of length 1 as its scale and a byte a number; (0, zeroes) for one without a direction."""
-    length = sum([number * number for number in vector]) ** 0.5
-    most = max([abs(number) for number in vector], default=0.0)
-    if not length or not most or length == float("inf"):
-        return 0.0, bytes(len(vector))
-    numbers = array.array("b", [round(number / most * _STEPS) for number in vector])
-    return most / length / _STEPS, numbers.tobytes()
-
-
-def _cosine(scale: float, asked: array.array[int], row: bytes) -> float:
-    own: float = _SCALE.unpack_from(row)[0]
-    if not 0 < own <= 1:
-        return 0.0  # of no direction, or damaged
-    return float(scale * own * sum(map(operator.mul, asked, array.array("b", row[4:]))))
-
-
-def _head(handle: FileIO) -> VectorHead | None:
-    handle.seek(0)
-    line, end, _ = (handle.read(_VECTOR_HEAD_BYTES) or b"").partition(b"\n")
-    found = (_value(line) if end else None) or {}
-    label, dims, count = found.get("label"), found.get("dims"), found.get("count")
-    if not (isinstance(label, str) and isinstance(dims, int) and isinstance(count, int)):
-        return None
-    if not (0 < dims < 1 << 24 and 0 < count < 1 << 24):
-        return None
-    return {"label": label, "dims": dims, "count": count, "begins": len(line) + 1}

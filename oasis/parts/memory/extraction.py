@@ -22,8 +22,10 @@ fences and words around it.
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
+from collections.abc import Callable, Iterable
 from itertools import islice, pairwise
 
 from oasis.config.settings import OFFLINE
@@ -33,8 +35,6 @@ from oasis.parts.memory.ranking import is_dense, touches, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from oasis.api.parts import Services
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from oasis.redaction.redactor import Redactor
 
     Schema = dict[str, Json]
-    Ask = Callable[[Service, list[Message], IsCancelled], str]
 
 
 # Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
@@ -78,7 +77,7 @@ class Reading:
         self._facts = facts
         self._near = near
         self._data = data
-        self._structured = Structured.of(kit)
+        self._structured = Structured(kit)
         self._lock = threading.Lock()
         self._waiting: list[EndedTurn] = []
         self._thread: threading.Thread | None = None
@@ -107,7 +106,7 @@ class Reading:
         """End the thread."""
         self.drop()
         thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None:
             thread.join(_CLOSE_S)
 
     def _work(self) -> None:
@@ -137,9 +136,16 @@ class Reading:
         known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True, is_home)]
         messages, form = asked(words_, turn["said"], known)
         found = read(self._structured.answer(service, messages, form, is_cancelled))
-        before, inputs = self._before(turn) if found else ([], [])
+        # Secrets are looked for in what the owner said in the chat, and in what tools were called with.
+        before, inputs = [turn["said"]], []
+        try:
+            page = self._kit.chats.page(turn["chat"], limit=BEFORE)["messages"] if found else []
+            before = [schema.text_of(message) for message in page if message["role"] == "user"]
+            inputs = [call["input"] for message in page for call in schema.tool_uses(message)]
+        except UsageError:
+            pass  # the chat was deleted meanwhile
         said = secrets.said(before)
-        alike = lambda text, facts: self._near.alike(text, facts, is_home)  # noqa: E731
+        alike = functools.partial(self._near.alike, is_home=is_home)
         source: Place = {"chat": turn["chat"], "message": turn["message"]}
         kept = []
         for one in found:
@@ -156,15 +162,6 @@ class Reading:
                 self._kit.runs.get(turn["run"]).emit("note", text=note)
         except UsageError:
             pass  # nobody follows it any more
-
-    def _before(self, turn: EndedTurn) -> tuple[list[str], list[Json]]:
-        """Return what the owner said in the chat, and what tools were called with: secrets are looked for in both."""
-        try:
-            messages = self._kit.chats.page(turn["chat"], limit=BEFORE)["messages"]
-        except UsageError:
-            return [turn["said"]], []  # the chat was deleted meanwhile
-        texts = [schema.text_of(message) for message in messages if message["role"] == "user"]
-        return texts, [call["input"] for message in messages for call in schema.tool_uses(message)]
 
 
 def _is_from(fact: str, said: str, data: Words) -> bool:
@@ -402,10 +399,9 @@ def _has_run(text: str) -> bool:
 def _is_card(text: str) -> bool:
     """Return whether a text holds a number with the check digit of cards (Luhn, ISO/IEC 7812)."""
     for match in _CARD.findall(text):
-        digits = [int(char) for char in match if char.isdigit()]
-        total = sum(digit if at % 2 == 0 else (digit * 2 - 9 if digit > 4 else digit * 2)
-                    for at, digit in enumerate(reversed(digits)))  # fmt: skip
-        if total % 10 == 0:
+        digits = [int(char) for char in reversed(match) if char.isdigit()]
+        # Of every second one twice as much, and of that the sum of its digits.
+        if sum(digits[::2] + [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]) % 10 == 0:
             return True
     return False
 
@@ -418,16 +414,11 @@ ANSWER_CHARS = 16 * 1024
 
 
 class Structured:
-    """Remembers which services take no schema; `ask(service, messages, is_cancelled)` gives a model's words."""
+    """Asks a model outside any chat; remembers which services take no schema."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, kit: Services) -> None:
+        self._kit = kit
         self._without: set[tuple[str, str]] = set()
-
-    @classmethod
-    def of(cls, kit: Services) -> Structured:
-        """Return one that asks through the daemon's model client, outside any chat."""
-        return cls(lambda service, said, end: kit.turn_starter().asking.side_request(service, "", said, end))
 
     def answer(self, service: Service, messages: list[Message], schema: Schema, is_cancelled: IsCancelled) -> str:
         """Return a model's words, which are JSON where the service can be held to it.
@@ -436,18 +427,19 @@ class Structured:
         """
         plain: Service = {**service, "options": {**service["options"], "temperature": 0, "max_tokens": MOST_TOKENS}}
         plain["options"].pop("thinking", None)
+        ask = self._kit.turn_starter().asking.side_request
         place = str(service["identifier"]), str(service["model"])
         fields = {} if place in self._without else _fields(str(service["vendor"]), schema)
         if fields:
             extra = plain["options"].get("extra")
             held = {**(extra if isinstance(extra, dict) else {}), **fields}
             try:
-                return self._ask({**plain, "options": {**plain["options"], "extra": held}}, messages, is_cancelled)
+                return ask({**plain, "options": {**plain["options"], "extra": held}}, "", messages, is_cancelled)
             except ProviderError as error:
                 if error.code != _REFUSED:
                     raise
                 self._without.add(place)
-        return self._ask(plain, messages, is_cancelled)
+        return ask(plain, "", messages, is_cancelled)
 
 
 def value(words: str, first: str, last: str) -> Json:
@@ -488,14 +480,11 @@ def _fields(vendor: str, schema: Schema) -> dict[str, Json]:
     Source: the API references of OpenAI (chat completions, responses), Ollama, Gemini and Cohere.
     """
     named: Schema = {"name": "answer", "schema": schema, "strict": True}
-    if vendor == "openai":
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
-    if vendor == "responses":
-        return {"text": {"format": {"type": "json_schema", **named}}}
-    if vendor == "ollama":
-        return {"format": schema}
-    if vendor == "gemini":
-        return {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": schema}}
-    if vendor == "cohere":
-        return {"response_format": {"type": "json_object", "json_schema": schema}}
-    return {}
+    fields: dict[str, dict[str, Json]] = {
+        "openai": {"response_format": {"type": "json_schema", "json_schema": named}},
+        "responses": {"text": {"format": {"type": "json_schema", **named}}},
+        "ollama": {"format": schema},
+        "gemini": {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": schema}},
+        "cohere": {"response_format": {"type": "json_object", "json_schema": schema}},
+    }
+    return fields.get(vendor, {})

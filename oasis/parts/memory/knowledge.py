@@ -21,6 +21,7 @@ from __future__ import annotations
 import binascii
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping
 
 from oasis.catalogue import described, entries
 from oasis.config.settings import OFFLINE
@@ -28,13 +29,12 @@ from oasis.core import clean, jsonl
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
 from oasis.parts.memory import ranking
 from oasis.parts.memory.documents import LIMIT, TITLE_CHARS, Library, Vectors
-from oasis.parts.memory.ranking import embedder
+from oasis.parts.memory.ranking import Embedder
 from oasis.system import files
 from oasis.tools import seed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from oasis.agent.runs import Run
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from oasis.tools.router import Watch
     from oasis.tools.shapes import Arguments, Result
 
-    Drafted = tuple[Draft, list[str]]
     Option = dict[str, Any]  # see catalogue/described.py
     Piece = tuple[str, str]  # what stands between it and the piece before, and its text
     TypeOf = Callable[[str, str], str]
@@ -74,7 +73,7 @@ class Knowledge:
         folder = str(kit.root.path(path.rstrip("/"))) if self._is_elsewhere else kit.root.state_folder + "/memory"
         self._folder = folder + "/documents"
         self.library = Library(
-            Vectors(kit.files, self._folder), self._limit_bytes, kit.free_bytes, lambda: embedder(kit), kit.new_id,
+            Vectors(kit.files, self._folder), self._limit_bytes, kit.free_bytes, lambda: Embedder(kit), kit.new_id,
             kit.clock.unix_s,
         )  # fmt: skip
         self.source = self
@@ -104,35 +103,34 @@ class Knowledge:
         if sum([bool(text), bool(upload), bool(url)]) != 1:
             raise UsageError("knowledge.add needs one of text, upload and url")
         self._check_place()
-        data = self._kit.conversations().uploads.read(upload) if upload else ("", b"")
+        uploads = self._kit.conversations().uploads
+        data = uploads.read(upload) if upload else ("", b"")
 
-        def read(ingest: Ingest, reading: Reading) -> Drafted:
+        def work(run: Run) -> tuple[str, str]:
+            reading = Reading(self._kit, run.is_cancelled)
+            ingest = Ingest(reading.html, reading.pdf)
             if url:
-                return ingest.page(reading.url(url), title)
-            return ingest.file(data[0], data[1], title) if upload else ingest.text(text, title)
+                draft, chunks = ingest.page(reading.url(url), title)
+            else:
+                draft, chunks = ingest.file(*data, title) if upload else ingest.text(text, title)
+            if run.is_cancelled():
+                return "cancelled", "end_turn"
+            document = self.library.add(draft, chunks)
+            run.emit("tool_result", tool_use_id="", name="knowledge.add", text=jsonl.dumps(document), is_error=False)
+            words = ['"%s" is added: %d characters, chunks: %d, id %s'
+                     % (document["title"], document["chars"], document["chunks"], document["id"])]  # fmt: skip
+            try:
+                count = self.library.embed_one(document, run.is_cancelled, _progress(run))
+                words += ["it is found by words and by %d vectors" % count] if count else []
+            except OasisError as error:
+                words.append("it has no vectors and is found by words: %s" % error.message)
+            run.emit("note", text="\n".join([*words, *ingest.notes]))
+            return "done", "end_turn"
 
-        run = self._kit.runs.start("", lambda run: self._add(run, read))
+        run = self._kit.runs.start("", work)
         if upload:
-            self._kit.conversations().uploads.drop([upload])
+            uploads.drop([upload])
         return {"run": run.id, "chat": run.chat}
-
-    def _add(self, run: Run, read: Callable[[Ingest, Reading], Drafted]) -> tuple[str, str]:
-        reading = Reading(self._kit, run.is_cancelled)
-        ingest = Ingest(reading.html, reading.pdf)
-        draft, chunks = read(ingest, reading)
-        if run.is_cancelled():
-            return "cancelled", "end_turn"
-        document = self.library.add(draft, chunks)
-        run.emit("tool_result", tool_use_id="", name="knowledge.add", text=jsonl.dumps(document), is_error=False)
-        words = ['"%s" is added: %d characters, chunks: %d, id %s'
-                 % (document["title"], document["chars"], document["chunks"], document["id"])]  # fmt: skip
-        try:
-            count = self.library.embed_one(document, run.is_cancelled, _progress(run))
-            words += ["it is found by words and by %d vectors" % count] if count else []
-        except OasisError as error:
-            words.append("it has no vectors and is found by words: %s" % error.message)
-        run.emit("note", text="\n".join([*words, *ingest.notes]))
-        return "done", "end_turn"
 
     def knowledge_embed(self) -> dict[str, str]:
         """Start a run that makes the vectors which are missing or of another model."""
@@ -150,7 +148,7 @@ class Knowledge:
         """Return all documents, and what is wrong with unreadable ones."""
         reports: list[str] = []
         return {"documents": self.library.all(reports), "used_bytes": self.library.used_bytes(),
-                "limit_bytes": self._limit_bytes(), "embedding": embedder(self._kit).name,
+                "limit_bytes": self._limit_bytes(), "embedding": Embedder(self._kit).name,
                 "reports": reports}  # fmt: skip
 
     def knowledge_search(self, query: str, limit: int = LIMIT) -> FoundAll:
@@ -160,11 +158,7 @@ class Knowledge:
     def _found(self, query: str, limit: int, is_home: bool) -> FoundAll:
         found = self.library.search(query, limit, is_home=is_home)
         options = found_options(query, self._type_of, _OPTIONS_TOLD)
-        result: FoundAll = {"query": found["query"], "passages": found["passages"], "sources": found["sources"],
-                            "options": options}  # fmt: skip
-        if "note" in found:
-            result["note"] = found["note"]
-        return result
+        return {**found, "options": options}  # type: ignore[typeddict-item]  # `told` adds the rest
 
     def knowledge_delete(self, id: str) -> dict[str, str]:
         """Remove a document for good."""
@@ -184,8 +178,7 @@ class Knowledge:
     def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
         """Call a tool; raises UsageError and StoreError."""
         if name == "knowledge_search":
-            limit = arguments.get("limit", LIMIT)
-            assert isinstance(limit, int)
+            limit: Any = arguments.get("limit", LIMIT)
             return self.told(str(arguments["query"]), limit, operator.is_home(), operator.has_chats)
         text, title = str(arguments["text"]), str(arguments.get("title", ""))
         taint = list(operator.taint)
@@ -217,9 +210,7 @@ class Knowledge:
         if said:
             result["messages"] = [{"chat": one["chat"], "role": one["role"], "snippet": one["snippet"]} for one in said]
             labels += [one for found in said for one in found.get("taint", ())]
-        if labels:
-            result["untrusted"] = list(dict.fromkeys(labels))
-        return result
+        return {**result, "untrusted": list(dict.fromkeys(labels))} if labels else result
 
     def note(self, text: str, title: str, taint: list[str], is_cancelled: IsCancelled, is_home: bool) -> shapes.Note:
         """Keep a note. `is_home` as in `told`."""
@@ -286,16 +277,16 @@ def named(path: str, type_of: TypeOf) -> Option:
 
 def _option(package: str, type_: str, name: str, section: str) -> Option:
     owners = [type_] if type_ else described.types_of(package, name)
-    found = described.option(package, owners[0], name) if owners else None
-    if found is not None:
-        return found
     if not owners:
         raise _unknown("%s has no option %r in any section" % (package, name), section, described.types_of(package))
+    found = described.option(package, owners[0], name)
+    if found is not None:
+        return found
+    what = "%s.%s has no option %r" % (package, owners[0], name)
     meant = entries.known_as(package, owners[0], name)
     if meant:
-        raise UsageError("%s.%s has no option %r" % (package, owners[0], name), "did you mean " + " or ".join(meant))
-    names = entries.option_names(package, owners[0])
-    raise _unknown("%s.%s has no option %r" % (package, owners[0], name), name, names)
+        raise UsageError(what, "did you mean " + " or ".join(meant))
+    raise _unknown(what, name, entries.option_names(package, owners[0]))
 
 
 def _unknown(message: str, word: str, names: list[str]) -> UsageError:
@@ -313,25 +304,20 @@ def found_options(query: str, type_of: TypeOf, most: int) -> list[OptionTold]:
             told.append(named(path, type_of))
         except UsageError:
             continue  # a host name, a file: not everything with dots is an option
-    if told:
-        return [_short(one) for one in told]
-    words = ranking.Words(query)
-    for path, text in described.texts():
-        if words.may_have(text):
-            words.take(path, text)
-        else:
-            words.skip(len(text))
-    paths = [str(path).split(".", 2) for _, path in words.order(most, LEAST)]
-    options = [described.option(*path) for path in paths]
-    return [_short(one) for one in options if one is not None]
-
-
-def _short(told: Option) -> OptionTold:
-    kept: Any = {key: told[key] for key in told if key not in ("asked", "source", "also")}
-    for key in ("values", "options"):
-        if len(kept.get(key, [])) > 40:
-            kept[key] = [*kept[key][:40], "…"]
-    short: OptionTold = kept
+    if not told:
+        words = ranking.Words(query)
+        for path, text in described.texts():
+            if words.may_have(text):
+                words.take(path, text)
+            else:
+                words.skip(len(text))
+        options = [described.option(*str(path).split(".", 2)) for _, path in words.order(most, LEAST)]
+        told = [one for one in options if one is not None]
+    short: list[Any] = [{key: one[key] for key in one if key not in ("asked", "source", "also")} for one in told]
+    for one in short:
+        for key in ("values", "options"):
+            if len(one.get(key, [])) > 40:
+                one[key] = [*one[key][:40], "…"]
     return short
 
 
@@ -346,17 +332,16 @@ _FIRST_CHARS = 60
 
 
 class Ingest:
-    """`most` and `overlap` are those of below; `chars` is what one document may have."""
+    """`most` and `overlap` are those of `chunks`."""
 
     def __init__(
         self, read_html: Callable[[str], Read], read_pdf: Callable[[str, bytes], Read], most: int = CHUNK_CHARS,
-        overlap: int = OVERLAP_CHARS, chars: int = CHARS,
+        overlap: int = OVERLAP_CHARS,
     ) -> None:  # fmt: skip
         self._read_html = read_html
         self._read_pdf = read_pdf
         self._most = most
         self._overlap = overlap
-        self._chars = chars
         self.notes: list[str] = []  # what the owner should know of how it was read
 
     def text(self, text: str, title: str = "", source: str = "text") -> tuple[Draft, list[str]]:
@@ -367,7 +352,7 @@ class Ingest:
         begin = " ".join(text.split())[: _FIRST_CHARS + 1]
         if len(begin) > _FIRST_CHARS:
             begin = begin[:_FIRST_CHARS].rpartition(" ")[0] + "…"
-        return self._draft(text, title or begin, TEXT, source)
+        return self._draft({"text": text}, title or begin, TEXT, source)
 
     def file(self, name: str, data: bytes, title: str = "") -> tuple[Draft, list[str]]:
         """Return draft and chunks of a file, read as what it is.
@@ -377,36 +362,33 @@ class Ingest:
         name = clean.name(name.rpartition("/")[2], TITLE_CHARS)
         kind = kind_of(name, data)
         if kind == PDF:
-            return self._read(self._read_pdf(name, data), title or name, kind, name)
+            return self._draft(self._read_pdf(name, data), title or name, kind, name)
         text = decoded(data, name)
         if kind == HTML:
             found = self._read_html(text)
-            return self._read(found, title or str(found.get("title") or "") or name, kind, name)
+            return self._draft(found, title or str(found.get("title") or "") or name, kind, name)
         if kind == MARKDOWN:
             heading = next((line for line in text[:4000].split("\n") if line.startswith("# ")), "")
             title, text = title or markdown(heading).strip(), markdown(text)
-        return self._draft(text, title or name, kind, name)
+        return self._draft({"text": text}, title or name, kind, name)
 
     def page(self, found: Read, title: str = "") -> tuple[Draft, list[str]]:
         """Return draft and chunks of what was fetched: {"url", "text", "kind", "title"?, "note"?, "cut"?}."""
         url = str(found["url"])
-        draft, chunks = self._read(found, title or str(found.get("title") or "") or url, str(found["kind"]), url)
+        draft, chunks = self._draft(found, title or str(found.get("title") or "") or url, str(found["kind"]), url)
         return {**draft, "url": url}, chunks
 
-    def _read(self, found: Read, title: str, kind: str, source: str) -> tuple[Draft, list[str]]:
+    def _draft(self, found: Read, title: str, kind: str, source: str) -> tuple[Draft, list[str]]:
         if found.get("cut"):
             self.notes.append("only the first %d characters of it could be read" % len(str(found["text"])))
         if found.get("note"):
             self.notes.append(str(found["note"]))
-        return self._draft(str(found["text"]), title, kind, source)
-
-    def _draft(self, text: str, title: str, kind: str, source: str) -> tuple[Draft, list[str]]:
-        text = tidy(text)
+        text = tidy(str(found["text"]))
         name = " ".join(clean.line(title).split())[:TITLE_CHARS] or "document"
         if not any(char.isalnum() for char in text):
             raise UsageError("there are no words in %s" % name, "add a text with words in it")
-        if len(text) > self._chars:
-            what = "%s has %d characters, more than %d" % (name, len(text), self._chars)
+        if len(text) > CHARS:
+            what = "%s has %d characters, more than %d" % (name, len(text), CHARS)
             raise UsageError(what, "add it in parts, each with a title")
         cut = chunks(text, self._most, self._overlap)
         return {"title": name, "kind": kind, "source": clean.line(source)[:500], "chars": len(text)}, cut

@@ -19,23 +19,22 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Callable, Sequence
 
 from oasis.config.settings import write
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.parts.memory import extraction, ranking
 from oasis.parts.memory.extraction import Reading, Secrets
-from oasis.parts.memory.ranking import embedder
+from oasis.parts.memory.ranking import Embedder
 from oasis.system.records import Records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import TypeGuard
 
     from oasis.api.parts import Extras, Services
     from oasis.parts.memory.shapes import Days, EndedTurn, Fact, FactExport, FactList, FactSwitches, Place, Turn
     from oasis.system.records import Record
-    from oasis.uci.edit import Step
 
     Alike = Callable[[str, list[Fact]], tuple[list[float], float]]
 
@@ -56,7 +55,7 @@ class Memory:
         path = kit.root.state_folder + "/memory/facts.jsonl"
         records = Records(kit.files, path, MOST + 1, kit.free_bytes, kit.log)
         self.facts = Facts(records, kit.clock.unix_s, kit.is_clock_trusted, kit.new_id)
-        self.near = ranking.Near(lambda: embedder(kit), lambda: self._data[0].empty, kit.log)
+        self.near = ranking.Near(lambda: Embedder(kit), lambda: self._data[0].empty, kit.log)
         self._reading = Reading(kit, self.facts, self.near, lambda: self._data)
 
     @functools.cached_property
@@ -78,9 +77,8 @@ class Memory:
         """Keep what the owner writes."""
         text, category = self._checked(fact), _category(category)
         is_home = bool(self._kit.settings.services()[0]["is_local"])
-        alike = lambda text, facts: self.near.alike(text, facts, is_home)  # noqa: E731
-        kept = self.facts.say(text, category or extraction.CATEGORIES[0], alike)
-        return {"fact": kept}
+        alike = functools.partial(self.near.alike, is_home=is_home)
+        return {"fact": self.facts.say(text, category or extraction.CATEGORIES[0], alike)}
 
     def memory_change(self, id: str, fact: str, category: str = "") -> dict[str, Fact]:
         """Put other words in place of a fact's."""
@@ -102,14 +100,11 @@ class Memory:
 
     def memory_set(self, extract: bool | None = None, tainted: bool | None = None) -> FactSwitches:
         """Let facts be taken out of what the owner says, or not any more."""
-        given = {EXTRACT: extract, TAINTED: tainted}
-        steps: list[Step] = [
-            {"op": "set", "section": "main", "option": name, "value": SWITCH[value]}
-            for name, value in given.items()
-            if value is not None
-        ]
-        if steps:
-            write(self._kit.cursor(), steps)
+        given = [(name, value) for name, value in ((EXTRACT, extract), (TAINTED, tainted)) if value is not None]
+        if given:
+            write(self._kit.cursor(), [
+                {"op": "set", "section": "main", "option": name, "value": SWITCH[value]} for name, value in given
+            ])  # fmt: skip
         if extract is False:
             self._reading.drop()
         reply: FactSwitches = {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}
@@ -225,10 +220,10 @@ class Facts:
 
     def get(self, name: str) -> Fact:
         """Return a fact. Raises: UsageError for an unknown id."""
-        for fact in self.all():
-            if fact["id"] == name:
-                return fact
-        raise UsageError("there is no fact %r" % name, "list them: oasis memory")
+        found = next((fact for fact in self.all() if fact["id"] == name), None)
+        if found is None:
+            raise UsageError("there is no fact %r" % name, "list them: oasis memory")
+        return found
 
     # Saying
 

@@ -4,7 +4,10 @@ Words ranks chunks by BM25, and `fused` joins several orders into one. Source: R
 Relevance Framework: BM25 and Beyond (2009); Cormack and others, Reciprocal Rank Fusion (2009). The length of a chunk is
 that of its text, because counting its words would mean reading them.
 
-Near compares short sentences (facts, descriptions of skills). Its vectors stay in memory, one byte a number; missing
+A packed vector is a row: a scale (float32, little endian) and a signed byte a number. It has the length 1, its largest
+number is rounded to 127 steps; a zero vector has the scale 0.
+
+Near compares short sentences (facts, descriptions of skills). Its vectors stay in memory, packed; missing
 ones are made in one request when they are needed. After a failure the service is left alone for a while and words are
 compared instead, so no turn waits for it twice. `is_home`: a model at home answers, so the text goes to no service
 elsewhere.
@@ -20,28 +23,30 @@ the router holds in secret is hidden on the way out.
 from __future__ import annotations
 
 import math
+import operator
 import re
+import struct
 import threading
 import time
 from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from oasis.config.settings import OFFLINE
-from oasis.errors import OasisError, ProviderError
+from oasis.errors import OasisError, ProviderError, SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
     from oasis.api.parts import Services
-    from oasis.config.settings import Settings
     from oasis.config.shapes import Service
-    from oasis.llm.usage import Metered
     from oasis.parts.memory.shapes import Fact, IsCancelled, Progress
 
     Key = TypeVar("Key")
 
 
+SCALE = struct.Struct("<f")
+_STEPS = 127
 # Their usual values: how soon more of a word says nothing more, and how much a long text counts less.
 K1, B = 1.2, 0.75
 # How much the first places of an order count before all others; that of the paper.
@@ -62,8 +67,6 @@ COMMON = frozenset([
 def terms(text: str) -> list[str]:
     """Return the words of a text that are compared: small letters, no plural's s; pairs of unspaced scripts."""
     lower = text.lower()
-    if lower.isascii():
-        return [_stem(word) for word in _WORD.findall(lower)]
     found = [_stem(word) for word in _WORD.findall(_UNSPACED.sub(" ", lower))]
     for piece in _UNSPACED.findall(lower):
         found += _pairs(piece)
@@ -171,9 +174,39 @@ NEAREST, SUREST = 10, 15
 # A small model loses its way among notes that say nothing about its question.
 SMALL = 5
 REST_S = 300.0
-_ONE = 127
 # All facts, the skills, and some messages.
 KEPT = 400
+
+
+def packed(vectors: Iterable[Sequence[float]]) -> list[bytes]:
+    """Return vectors as rows, each packed as it comes: as numbers of Python they take thirty times as much.
+
+    Raises: SchemaError when they are not of one length.
+    """
+    rows: list[bytes] = []
+    for vector in vectors:
+        length = sum([number * number for number in vector]) ** 0.5
+        most = max([abs(number) for number in vector], default=0.0)
+        scale, numbers = 0.0, bytes(len(vector))  # of one without a direction
+        if length and most and length != float("inf"):
+            scale, numbers = most / length / _STEPS, array("b", [round(n / most * _STEPS) for n in vector]).tobytes()
+        rows.append(SCALE.pack(scale) + numbers)
+        if not numbers or len(rows[0]) != len(rows[-1]):
+            raise SchemaError("vector %d has the length %d" % (len(rows), len(vector)), "one model makes one length")
+    return rows
+
+
+def nearness(row: bytes) -> Callable[[bytes], float]:
+    """Return what gives the cosine of a row with another, 0 for one of another length, without direction or damaged."""
+    scale, asked = SCALE.unpack_from(row)[0], array("b", row[SCALE.size :])
+
+    def cosine(other: bytes) -> float:
+        own = SCALE.unpack_from(other)[0] if len(other) == len(row) else 0.0
+        if not 0 < own <= 1:
+            return 0.0
+        return float(scale * own * sum(map(operator.mul, asked, array("b", other[SCALE.size :]))))
+
+    return cosine
 
 
 class Near:
@@ -188,20 +221,18 @@ class Near:
         self._log = log
         self._now_s = now_s
         self._lock = threading.Lock()
-        self._known: dict[str, array[int]] = {}  # text: its vector
+        self._known: dict[str, bytes] = {}  # text: its vector
         self._name = ""  # of the model that made them
         self._rests_until_s = 0.0
 
     def alike(self, text: str, facts: list[Fact], is_home: bool = True) -> tuple[list[float], float]:
         """Return how alike each fact is to a text, and from where on two are the same."""
         empty = self._empty()
-        vectors = self._vectors([text, *[fact["fact"] for fact in facts]], is_home)
-        if vectors is None:
+        scores = self.closeness(text, [fact["fact"] for fact in facts], is_home)
+        if scores is None:
             return [likeness(text, fact["fact"], empty) for fact in facts], SAME
-        return [
-            0.0 if are_two(text, fact["fact"], empty) else _cosine(vectors[0], vector)
-            for fact, vector in zip(facts, vectors[1:], strict=True)
-        ], COSINE
+        pairs = zip(facts, scores, strict=True)
+        return [0.0 if are_two(text, fact["fact"], empty) else score for fact, score in pairs], COSINE
 
     def nearest(self, text: str, facts: list[Fact], is_small: bool, may_ask: bool, is_home: bool = True) -> list[Fact]:
         """Return the facts that matter for a text, of `facts`, the surest first; `may_ask`: a service for vectors.
@@ -209,30 +240,20 @@ class Near:
         A large model gets the nearest ones, and without vectors those that the text mentions and then the
         surest; a small one only those related to the text.
         """
-        vectors = self._vectors([text, *[fact["fact"] for fact in facts]], is_home) if may_ask else None
-        if vectors is not None:
-            scores, least, most = [_cosine(vectors[0], vector) for vector in vectors[1:]], RELATED, NEAREST
-        else:
-            empty = self._empty()
+        scores = self.closeness(text, [fact["fact"] for fact in facts], is_home) if may_ask else None
+        least, most = RELATED, NEAREST
+        if scores is None:
+            empty, least, most = self._empty(), 0.0, SUREST
             said = words(text, empty)
-            scores, least, most = [touches(said, words(fact["fact"], empty)) for fact in facts], 0.0, SUREST
+            scores = [touches(said, words(fact["fact"], empty)) for fact in facts]
         order = sorted(range(len(facts)), key=lambda at: -scores[at])
         if is_small:
             order = [at for at in order if scores[at] > least][:SMALL]
         return [facts[at] for at in order[:most]]
 
     def closeness(self, text: str, texts: list[str], is_home: bool = True) -> list[float] | None:
-        """Return how near each of some texts is to one, None where there are no vectors."""
-        vectors = self._vectors([text, *texts], is_home)
-        return None if vectors is None else [_cosine(vectors[0], vector) for vector in vectors[1:]]
-
-    def drop(self) -> None:
-        """Forget all vectors."""
-        with self._lock:
-            self._known = {}
-
-    def _vectors(self, texts: list[str], is_home: bool) -> list[array[int]] | None:
-        """Return a vector for each text, None where there is no service for it or it fails."""
+        """Return how near each of some texts is to one, None where there is no service for vectors or it fails."""
+        texts = [text, *texts]
         with self._lock:
             if self._now_s() < self._rests_until_s:
                 return None
@@ -244,31 +265,25 @@ class Near:
                 if name != self._name:
                     self._known, self._name = {}, name
                 missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-                made = embedder.embed(missing) if missing else []
+                made = packed(embedder.embed(missing) or ()) if missing else []
             except OasisError as error:
                 self._rests_until_s = self._now_s() + REST_S
                 self._log("facts are compared by their words for a while: " + error.message)
                 return None
-            if made is None or len(made) != len(missing):
+            if len(made) != len(missing):
                 return None
-            self._known.update({text: _packed(vector) for text, vector in zip(missing, made, strict=True)})
+            self._known.update(zip(missing, made, strict=True))
             found = [self._known[text] for text in texts]
             for text in dict.fromkeys(texts):
                 self._known[text] = self._known.pop(text)  # what was used last stays longest
             for text in list(self._known)[: -max(KEPT, len(texts))]:
                 del self._known[text]
-            return found
+        return list(map(nearness(found[0]), found[1:]))
 
-
-def _packed(vector: list[float]) -> array[int]:
-    length = sum(number * number for number in vector) ** 0.5 or 1.0
-    return array("b", [round(_ONE * number / length) for number in vector])
-
-
-def _cosine(one: array[int], other: array[int]) -> float:
-    if len(one) != len(other):
-        return 0.0
-    return float(sum(map(int.__mul__, one, other))) / (_ONE * _ONE)
+    def drop(self) -> None:
+        """Forget all vectors."""
+        with self._lock:
+            self._known = {}
 
 
 # Measured on the pairs of tests/parts/memory/fact_pairs.jsonl: the lowest that calls no two different facts the same.
@@ -299,7 +314,8 @@ def likeness(one: str, other: str, empty: Iterable[str] = ()) -> float:
         return 1.0 if one.strip().casefold() == other.strip().casefold() else 0.0
     if are_two(one, other, empty):
         return 0.0
-    return (_share(set(first), set(second)) + _share(_grams(first), _grams(second))) / 2
+    pairs = (set(first), set(second)), (_grams(first), _grams(second))
+    return sum(len(of_one & of_other) / (len(of_one) + len(of_other)) for of_one, of_other in pairs)
 
 
 def are_two(one: str, other: str, empty: Iterable[str] = ()) -> bool:
@@ -334,10 +350,6 @@ def _grams(found: list[str]) -> set[str]:
     return {joined[at : at + 3] for at in range(len(joined) - 2)}
 
 
-def _share(first: set[str], second: set[str]) -> float:
-    return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
-
-
 def is_dense(word: str) -> bool:
     """Return whether a text is of a script that needs few letters and no blanks."""
     return _UNSPACED.search(word) is not None
@@ -353,10 +365,8 @@ TEXT_CHARS = 4000
 class Embedder:
     """Vectors by the service that the owner chose for them; `name` is "" without one."""
 
-    def __init__(self, settings: Settings, models: Metered, hide: Callable[[str], str]) -> None:
-        self._settings = settings
-        self._models = models
-        self._hide = hide
+    def __init__(self, kit: Services) -> None:
+        self._kit = kit
 
     @property
     def name(self) -> str:
@@ -364,8 +374,8 @@ class Embedder:
         try:
             service = self._service()
         except OasisError:
-            service = None
-        return "" if service is None else "%s/%s" % (service["identifier"], service["model"])
+            return ""
+        return "%s/%s" % (service["identifier"], service["model"]) if service else ""
 
     @property
     def is_local(self) -> bool:
@@ -374,9 +384,9 @@ class Embedder:
         return service is not None and service["is_local"]
 
     def _service(self) -> Service | None:
-        if ALIAS not in self._settings.aliases():
+        if ALIAS not in self._kit.settings.aliases():
             return None
-        service = self._settings.service(ALIAS)
+        service = self._kit.settings.service(ALIAS)
         return None if service["vendor"] == OFFLINE else service
 
     def embed(self, texts: Sequence[str], is_cancelled: IsCancelled = lambda: False) -> list[list[float]] | None:
@@ -393,32 +403,30 @@ class Embedder:
     ) -> Iterator[list[float]] | None:  # fmt: skip
         """Do the same in steps, while the vectors are taken; `told(done, total)` hears how far it is."""
         service = self._service()
-        return None if service is None else self._steps(service, texts, is_cancelled, told)
+        if service is None:
+            return None
+        request = self._kit.settings.request(service)
 
-    def _steps(
-        self, service: Service, texts: Sequence[str], is_cancelled: IsCancelled, told: Progress
-    ) -> Iterator[list[float]]:
-        for at in range(0, len(texts), AT_ONCE):
-            told(at, len(texts))
-            step = [self._hide(text[:TEXT_CHARS]) or "-" for text in texts[at : at + AT_ONCE]]
-            made = self._models.embed(self._settings.request(service), step, is_cancelled)
-            if len(made) != len(step) or len({len(vector) for vector in made}) > 1:
-                raise ProviderError("%s gave vectors of several lengths" % service["name"], "choose another model")
-            yield from made
+        def steps() -> Iterator[list[float]]:
+            for at in range(0, len(texts), AT_ONCE):
+                told(at, len(texts))
+                # What the router holds in secret is hidden on the way out.
+                step = [str(self._kit.redactor.hide(text[:TEXT_CHARS], "")) or "-" for text in texts[at : at + AT_ONCE]]
+                made = self._kit.models.embed(request, step, is_cancelled)
+                if len(made) != len(step) or len({len(vector) for vector in made}) > 1:
+                    raise ProviderError("%s gave vectors of several lengths" % service["name"], "choose another model")
+                yield from made
 
-
-def embedder(kit: Services) -> Embedder:
-    """Return what makes vectors for the parts of a daemon (parts.py)."""
-    return Embedder(kit.settings, kit.models, lambda text: str(kit.redactor.hide(text, "")))
+        return steps()
 
 
-def asked(embedder: Embedder, query: str, is_home: bool, notes: list[str]) -> list[float] | None:
-    """Return the vector of a question, None where it is looked for by words alone, which is noted."""
+def asked(embedder: Embedder, query: str, is_home: bool, notes: list[str]) -> bytes | None:
+    """Return the packed vector of a question, None where it is looked for by words alone, which is noted."""
     if is_home and not embedder.is_local:
         notes.append("looked for by words alone: the model for vectors is not at home, and who asks is")
         return None
     try:
-        made = embedder.embed([query])
+        made = packed(embedder.embed([query]) or ())
     except OasisError as error:
         notes.append("looked for by words alone: %s" % error.message)
         return None

@@ -11,30 +11,26 @@ from __future__ import annotations
 
 import binascii
 import threading
+from collections.abc import Callable, Iterator
 
-from oasis.chats.search import SEARCH_BYTES
+from oasis.chats.search import SEARCH_BYTES, around
 from oasis.core import chat_line, jsonl
 from oasis.core.schema import taint_of, text_of
 from oasis.errors import OasisError, UsageError
-from oasis.parts.memory import documents, ranking
+from oasis.parts.memory import ranking
+from oasis.parts.memory.documents import DEPTH, HALF, QUERY_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from oasis.api.parts import Services
     from oasis.core.shapes import Message
-    from oasis.parts.memory.shapes import EndedTurn, SaidFound, SaidRow, SaidText
+    from oasis.parts.memory.shapes import EndedTurn, SaidFound, SaidText
 
     Key = tuple[str, str]  # chat, message
 
 LIMIT, MOST = 10, 50
-QUERY_CHARS = 1000
-# So many of each order are looked at before they are fused, and what words need next to vectors: see knowledge.py.
-DEPTH, HALF = 50, 0.5
 # All vectors together: five hundred messages with the usual model. The oldest chats lose theirs first.
 VECTORS_BYTES = 1024 * 1024
-SNIPPET_CHARS, BEFORE_CHARS = 160, 40
 
 
 class Said:
@@ -52,43 +48,40 @@ class Said:
             threading.Thread(target=self._keep, args=(turn,), daemon=True).start()
 
     def _keep(self, turn: EndedTurn) -> None:
+        files, chats = self._kit.files, self._kit.chats
+        chat, message = turn["chat"], turn["message"]
         try:
-            model = ranking.embedder(self._kit)
+            model = ranking.Embedder(self._kit)
             if not model.name or (turn["service"]["is_local"] and not model.is_local):
                 return
-            made = model.embed([turn["said"]])
-            if made:
-                row = binascii.b2a_base64(documents.packed(made)[0], newline=False).decode()
-                self._write(turn["chat"], turn["message"], {"id": turn["message"], "label": model.name, "row": row})
-        except OasisError as error:
-            self._kit.log("message %s has no vector: %s" % (turn["message"], error.message))
-
-    def _write(self, chat: str, message: str, line: dict[str, str]) -> None:
-        files, folder = self._kit.files, self._kit.chats.vectors
-        with self._writing:
-            try:
-                found: Message | None = self._kit.chats.thread_of(message, chat).get(message)
-            except OasisError:
-                found = None
-            if found is None or found["content"] == chat_line.FORGOTTEN:
-                return  # forgotten meanwhile
-            files.folder(folder)
-            if self._kit.free_bytes(folder) < VECTORS_BYTES:
+            rows = ranking.packed(model.embed([turn["said"]]) or ())
+            if not rows:
                 return
-            files.append(self._kit.chats.vectors_of(chat), jsonl.line(line), False)
-            self._make_room(folder)
+            row = binascii.b2a_base64(rows[0], newline=False).decode()
+            with self._writing:
+                try:
+                    found = chats.thread_of(message, chat).get(message)
+                except OasisError:
+                    found = None
+                if found is None or found["content"] == chat_line.FORGOTTEN:
+                    return  # forgotten meanwhile
+                files.folder(chats.vectors)
+                if self._kit.free_bytes(chats.vectors) < VECTORS_BYTES:
+                    return
+                line = jsonl.line({"id": message, "label": model.name, "row": row})
+                files.append(chats.vectors_of(chat), line, False)
+                paths = [chats.vectors + "/" + name for name in files.names(chats.vectors)]
+                sizes = {path: files.size(path) for path in paths}
+                over = sum(sizes.values()) - VECTORS_BYTES
+                for path, size in sizes.items():
+                    if over > 0:
+                        over -= size
+                        files.remove(path)
+        except OasisError as error:
+            self._kit.log("message %s has no vector: %s" % (message, error.message))
 
-    def _make_room(self, folder: str) -> None:
-        files = self._kit.files
-        sizes = {folder + "/" + name: files.size(folder + "/" + name) for name in files.names(folder)}
-        over = sum(sizes.values()) - VECTORS_BYTES
-        for path, size in sizes.items():
-            if over > 0:
-                over -= size
-                files.remove(path)
-
-    def _near(self, vector: list[float], label: str) -> list[Key]:
-        near = documents.nearness(vector)
+    def _near(self, row: bytes, label: str) -> list[Key]:
+        near = ranking.nearness(row)
         found: list[tuple[float, Key]] = []
         folder = self._kit.chats.vectors
         for file in self._kit.files.names(folder):
@@ -111,16 +104,20 @@ class Said:
         if not query:
             raise UsageError("there is nothing to search for", "a question, or a few words")
         notes: list[str] = []
-        model = ranking.embedder(self._kit)
+        model = ranking.Embedder(self._kit)
         label = model.name
-        vector = ranking.asked(model, query, is_home, notes) if label else None
-        near = self._near(vector, label) if vector is not None else []
+        row = ranking.asked(model, query, is_home, notes) if label else None
+        near = self._near(row, label) if row is not None else []
         words = ranking.Words(query)
         texts, has_more, reports = self._look(words, set(near), goes_elsewhere)
         orders = [[key for _, key in words.order(DEPTH, HALF if near else 0.0)], [key for key in near if key in texts]]
-        rows = ranking.fused(orders, min(limit or LIMIT, MOST))
-        results = [_row(key, score, texts[key], words) for score, key in rows]
-        found: SaidFound = {"results": results, "more": has_more, "reports": reports}
+        found: SaidFound = {"results": [], "more": has_more, "reports": reports}
+        for score, key in ranking.fused(orders, min(limit or LIMIT, MOST)):
+            message, text = texts[key], " ".join(texts[key]["text"].split())
+            found["results"].append({"chat": key[0], "message": key[1], "role": message["role"],
+                                     "snippet": around(text, words.place(text)), "score": round(score, 4)})  # fmt: skip
+            if "taint" in message:
+                found["results"][-1]["taint"] = message["taint"]
         if notes:
             found["note"] = "; ".join(notes)
         return found
@@ -152,31 +149,18 @@ class Said:
         self, key: Key, message: Message, words: ranking.Words, near: set[Key], found: dict[Key, SaidText]
     ) -> None:
         text = text_of(message)
-        if not text:
-            return
-        if key not in near and not words.may_have(text):
+        if text and key not in near and not words.may_have(text):
             words.skip(len(text))
-            return
-        text = str(self._kit.redactor.hide(text, ""))
-        words.take(key, text)
-        if key in near or words.counts(text):
-            found[key] = {"role": message["role"], "text": text}
-            if taint_of(message):
-                found[key]["taint"] = taint_of(message)
+        elif text:
+            text = str(self._kit.redactor.hide(text, ""))
+            words.take(key, text)
+            if key in near or words.counts(text):
+                found[key] = {"role": message["role"], "text": text}
+                if taint_of(message):
+                    found[key]["taint"] = taint_of(message)
 
 
 gather = Said
-
-
-def _row(key: Key, score: float, message: SaidText, words: ranking.Words) -> SaidRow:
-    text = " ".join(message["text"].split())
-    at = max(words.place(text) - BEFORE_CHARS, 0)
-    snippet = ("…" if at else "") + text[at : at + SNIPPET_CHARS] + ("…" if at + SNIPPET_CHARS < len(text) else "")
-    row: SaidRow = {"chat": key[0], "message": key[1], "role": message["role"], "snippet": snippet,
-                    "score": round(score, 4)}  # fmt: skip
-    if "taint" in message:
-        row["taint"] = message["taint"]
-    return row
 
 
 def _turns(blocks: Iterator[bytes]) -> Iterator[tuple[list[Message], int]]:

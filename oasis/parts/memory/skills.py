@@ -37,15 +37,10 @@ from oasis.parts.memory.ranking import is_dense
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from oasis.api.parts import Extras, Services
-    from oasis.core.shapes import Json, Message
+    from oasis.core.shapes import Message
     from oasis.parts.memory.shapes import Skill, SkillList, SkillRow, SkillText, Turn
     from oasis.system.files import Files
-
-    Schema = dict[str, Json]
-    Closeness = Callable[[str, list[str], bool], "list[float] | None"]
 
 
 # The option of the section `main` with the names of those that are off.
@@ -58,17 +53,14 @@ class Skills:
     def __init__(self, kit: Services) -> None:
         self._kit = kit
         self._shelf = Shelf(kit.files, kit.root.state_folder + "/skills")
-        self._structured = Structured.of(kit)
+        self._structured = Structured(kit)
+        self._lock = threading.Lock()
+        self._chats: dict[str, tuple[str, int]] = {}  # chat: (its skill, how many messages more)
 
     @functools.cached_property
     def _words(self) -> dict[str, str]:
         words: dict[str, str] = jsonl.table(__file__, "skills.json")
         return words
-
-    @functools.cached_property
-    def _choice(self) -> Choice:
-        near = self._kit.parts.part("memory").near  # one service for vectors is asked once about one message
-        return Choice(near.closeness, self._ask, self._words["prompt"], self._kit.log)
 
     # What front-ends call
 
@@ -132,25 +124,22 @@ class Skills:
     def added(self, turn: Turn, extras: Extras) -> None:
         """Add the skill that a turn is about, if any; faults of skills do not stop the turn."""
         try:
-            self._add(turn, extras)
+            off = self._off()
+            skills = [skill for skill in self._shelf.all()[0] if skill["name"] not in off]
+            skill, is_new = self._chosen(turn, skills) if skills else (None, False)
+            if skill is not None:
+                self._add(turn, extras, skill, is_new)
         except OasisError as error:
             self._kit.log("a turn is answered without skills: " + error.message)
 
-    def _add(self, turn: Turn, extras: Extras) -> None:
-        off = self._off()
-        skills = [skill for skill in self._shelf.all()[0] if skill["name"] not in off]
-        if not skills:
-            return
-        skill, is_new = self._choice.of(turn, skills)
-        if skill is None:
-            return
+    def _add(self, turn: Turn, extras: Extras, skill: Skill, is_new: bool) -> None:
         tools = self._tools() if skill["tools"] is not None else {}
         wanted = skill["tools"] or []
         usable = [name for name in wanted if not tools.get(name, "-")]
         if len(usable) < len(wanted) and not skill["is_shipped"]:
             gone = ", ".join([name for name in wanted if name not in usable])
-            left_out = "the skill %s is left out: it asks for tools that cannot be used: %s" % (skill["name"], gone)
-            self._note(turn, left_out)
+            note = "the skill %s is left out: it asks for tools that cannot be used: %s" % (skill["name"], gone)
+            self._note(turn, note)
             return
         extras.system.append(self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"])
         if skill["tools"] is not None:
@@ -163,17 +152,61 @@ class Skills:
         if turn["run"]:
             self._kit.runs.get(turn["run"]).emit("note", text=text)
 
-    def _ask(self, turn: Turn, messages: list[Message], form: Schema) -> str | None:
-        # The answering model is not asked as well: that takes time.
+    def _chosen(self, turn: Turn, skills: list[Skill]) -> tuple[Skill | None, bool]:
+        """Return the skill for a turn, and whether it is new in this chat."""
+        said, service, is_sent = turn["said"], turn.get("service"), bool(turn["run"])
+        near, scores = None, [score(said, skill) for skill in skills]
+        if is_sent:
+            is_home, texts = service is not None and service["is_local"], [skill["description"] for skill in skills]
+            # Of the part that keeps facts: one service for vectors is asked once about one message.
+            near = self._kit.parts.part("memory").near.closeness(said, texts, is_home)
+        if near is not None:
+            scores = [max(one, MAYBE if other >= NEAR else 0) for one, other in zip(scores, near, strict=True)]
+        order = sorted(range(len(skills)), key=lambda at: (-scores[at], -near[at] if near else 0))
+        ranked = [(scores[at], skills[at]) for at in order[:CANDIDATES] if scores[at] >= MAYBE]
+        with self._lock:
+            before, left = self._chats.get(turn["chat"], ("", 0))
+        kept = next((skill for skill in skills if skill["name"] == before), None) if left else None
+        if kept is None or (ranked and ranked[0][1] is not kept):
+            kept, left = self._decided(turn, ranked) if ranked else None, STAYS + 1
+        elif ranked:
+            left = STAYS + 1
+        if is_sent:
+            with self._lock:
+                self._chats.pop(turn["chat"], None)
+                if kept is not None and left > 1:
+                    self._chats[turn["chat"]] = kept["name"], left - 1
+                while len(self._chats) > CHATS:
+                    del self._chats[next(iter(self._chats))]
+        return kept, kept is not None and kept["name"] != before
+
+    def _decided(self, turn: Turn, ranked: list[tuple[int, Skill]]) -> Skill | None:
+        """Return which of some skills is meant: as a small model says, without one only what is clear."""
+        best, first = ranked[0]
+        clear = first if best >= CLEAR and (len(ranked) == 1 or ranked[1][0] < best) else None
         answering = turn.get("service")
-        if answering is None:
-            return None
-        service = small(self._kit.settings, {**answering, "vendor": OFFLINE}, ALIASES)
-        if service is None:
-            return None
-        until_s, run = self._kit.clock.now_s() + CHOICE_S, self._kit.runs.get(turn["run"])
-        is_over = lambda: bool(run.is_cancelled() or self._kit.clock.now_s() > until_s)  # noqa: E731
-        return self._structured.answer(service, messages, form, is_over)
+        if not turn["run"] or answering is None:
+            return clear
+        lines = ["%s: %s" % (skill["name"], skill["description"]) for _, skill in ranked]
+        messages: list[Message] = [
+            {"role": "system", "content": "\n".join([self._words["prompt"], *lines])},
+            {"role": "user", "content": turn["said"][: ANSWER_CHARS // 8]},
+        ]
+        form = object_schema({"skill": {"type": "string", "enum": [*[one["name"] for _, one in ranked], NONE]}})
+        until_s = self._kit.clock.now_s() + CHOICE_S
+        try:
+            # The answering model is not asked as well: that takes time.
+            service = small(self._kit.settings, {**answering, "vendor": OFFLINE}, ALIASES)
+            if service is None:
+                return clear
+            run = self._kit.runs.get(turn["run"])
+            is_over = lambda: bool(run.is_cancelled() or self._kit.clock.now_s() > until_s)  # noqa: E731
+            found = value(self._structured.answer(service, messages, form, is_over), "{", "}")
+        except OasisError as error:
+            self._kit.log("no model chooses a skill: " + error.message)
+            return clear
+        name = found.get("skill") if isinstance(found, dict) else None
+        return next((skill for _, skill in ranked if skill["name"] == name), None if name == NONE else clear)
 
 
 def _shown(skill: Skill, is_on: bool, tools: dict[str, str]) -> SkillRow:
@@ -206,75 +239,6 @@ _PHRASE_CHARS = 3  # of a script without blanks: a word of two characters says l
 _LONG_CHARS = 9  # of others: "wireguard" and "sicherheitscheck" mean one thing
 
 
-class Choice:
-    """`ask(messages, schema)` asks the small model, and gives None where there is none; `log(text)` hears of faults."""
-
-    def __init__(
-        self, closeness: Closeness, ask: Callable[[Turn, list[Message], Schema], str | None],
-        prompt: str, log: Callable[..., object],
-    ) -> None:  # fmt: skip
-        self._closeness = closeness
-        self._ask = ask
-        self._prompt = prompt
-        self._log = log
-        self._lock = threading.Lock()
-        self._chats: dict[str, tuple[str, int]] = {}  # chat: (its skill, how many messages more)
-
-    def of(self, turn: Turn, skills: list[Skill]) -> tuple[Skill | None, bool]:
-        """Return the skill for a turn, and whether it is new in this chat."""
-        is_sent = bool(turn["run"])
-        ranked = self._ranked(turn, skills, is_sent)
-        with self._lock:
-            before, left = self._chats.get(turn["chat"], ("", 0))
-        kept = next((skill for skill in skills if skill["name"] == before), None) if left else None
-        if kept is None or (ranked and ranked[0][1] is not kept):
-            kept, left = self._chosen(turn, ranked, is_sent) if ranked else None, STAYS + 1
-        elif ranked:
-            left = STAYS + 1
-        if is_sent:
-            with self._lock:
-                self._chats.pop(turn["chat"], None)
-                if kept is not None and left > 1:
-                    self._chats[turn["chat"]] = kept["name"], left - 1
-                while len(self._chats) > CHATS:
-                    del self._chats[next(iter(self._chats))]
-        return kept, kept is not None and kept["name"] != before
-
-    def _ranked(self, turn: Turn, skills: list[Skill], is_sent: bool) -> list[tuple[int, Skill]]:
-        said, service = turn["said"], turn.get("service")
-        is_home = service is not None and service["is_local"]
-        scores = [score(said, skill) for skill in skills]
-        texts = [skill["description"] for skill in skills]
-        near = self._closeness(said, texts, is_home) if is_sent and skills else None
-        if near is not None:
-            scores = [max(one, MAYBE if other >= NEAR else 0) for one, other in zip(scores, near, strict=True)]
-        order = sorted(range(len(skills)), key=lambda at: (-scores[at], -near[at] if near else 0))
-        return [(scores[at], skills[at]) for at in order[:CANDIDATES] if scores[at] >= MAYBE]
-
-    def _chosen(self, turn: Turn, ranked: list[tuple[int, Skill]], is_sent: bool) -> Skill | None:
-        best, first = ranked[0]
-        clear = first if best >= CLEAR and (len(ranked) == 1 or ranked[1][0] < best) else None
-        if not is_sent:
-            return clear
-        lines = ["%s: %s" % (skill["name"], skill["description"]) for _, skill in ranked]
-        messages: list[Message] = [
-            {"role": "system", "content": "\n".join([self._prompt, *lines])},
-            {"role": "user", "content": turn["said"][: ANSWER_CHARS // 8]},
-        ]
-        names = [skill["name"] for _, skill in ranked]
-        form = object_schema({"skill": {"type": "string", "enum": [*names, NONE]}})
-        try:
-            answer = self._ask(turn, messages, form)
-        except OasisError as error:
-            self._log("no model chooses a skill: " + error.message)
-            return clear
-        if answer is None:
-            return clear
-        found = value(answer, "{", "}")
-        name = found.get("skill") if isinstance(found, dict) else None
-        return next((skill for _, skill in ranked if skill["name"] == name), None if name == NONE else clear)
-
-
 def score(said: str, skill: Skill) -> int:
     """Return how much of a skill's words is in a message; its name counts as a phrase."""
     text = " ".join(said.casefold().split())
@@ -299,10 +263,9 @@ _END = ".md"
 class Shelf:
     """`folder` is the owner's; it is made with their first skill."""
 
-    def __init__(self, files: Files, folder: str, shipped: str = _SHIPPED) -> None:
+    def __init__(self, files: Files, folder: str) -> None:
         self._files = files
         self._folder = folder
-        self._shipped = shipped
         self._lock = threading.Lock()
         self._read: dict[str, tuple[object, Skill | str]] = {}  # path: (stamp, the skill, or its fault)
 
@@ -311,15 +274,13 @@ class Shelf:
         with self._lock:
             skills: dict[str, Skill] = {}
             notes: list[str] = []
-            for folder in (self._shipped, self._folder):
-                is_own, count = folder == self._folder, 0
-                for file in self._files.names(folder):
+            for folder, is_own in ((_SHIPPED, False), (self._folder, True)):
+                # What an editor or a power cut left is passed over.
+                files = [one for one in self._files.names(folder) if one.endswith(_END) and not one.startswith(".")]
+                for number, file in enumerate(files):
                     name = file.removesuffix(_END)
-                    if file == name or file.startswith("."):
-                        continue  # what an editor or a power cut left
-                    count += is_own
                     found: Skill | str = "there are more than %d" % SKILLS
-                    if count <= SKILLS:
+                    if number < SKILLS or not is_own:
                         found = self._one(folder + "/" + file, name)
                     if isinstance(found, str):
                         notes.append("%s is left out: %s" % (ascii(file)[1:-1][:80], found))
@@ -328,6 +289,7 @@ class Shelf:
             return [skills[name] for name in sorted(skills)], notes
 
     def _one(self, path: str, name: str) -> Skill | str:
+        """Return a skill, read again when its file changed; in its place what is wrong with the file."""
         try:
             found = os.lstat(path)
         except OSError as error:
@@ -339,14 +301,12 @@ class Shelf:
         if found.st_size > SKILL_BYTES:
             return "it has %d bytes, at most %d" % (found.st_size, SKILL_BYTES)
         stamp = found.st_mtime_ns, found.st_size, found.st_ino
-        known = self._read.get(path)
-        if known is None or known[0] != stamp:
+        if path not in self._read or self._read[path][0] != stamp:
             try:
-                known = stamp, parse(self._files.read(path) or b"", name)
+                self._read[path] = stamp, parse(self._files.read(path) or b"", name)
             except OasisError as error:
-                known = stamp, error.message
-            self._read[path] = known
-        return known[1]
+                self._read[path] = stamp, error.message
+        return self._read[path][1]
 
     def get(self, name: str) -> Skill:
         """Return a skill. Raises: UsageError when there is none of that name."""
@@ -357,7 +317,7 @@ class Shelf:
 
     def text(self, name: str) -> str:
         """Return the file of a skill as it is. Raises: as get."""
-        folder = self._shipped if self.get(name)["is_shipped"] else self._folder
+        folder = _SHIPPED if self.get(name)["is_shipped"] else self._folder
         return (self._files.read("%s/%s%s" % (folder, name, _END)) or b"").decode("utf-8")
 
     def set(self, skill: Skill, text: str) -> None:
@@ -376,13 +336,12 @@ class Shelf:
 
     def delete(self, name: str) -> None:
         """Delete a skill of the owner's. Raises: UsageError for a shipped or unknown one."""
-        if not is_name(name) or name + _END not in self._files.names(self._folder):
-            shipped = is_name(name) and name + _END in self._files.names(self._shipped)
-            raise UsageError(
-                "%s is shipped with Oasis" % name if shipped else "there is no skill %r of yours" % name[:80],
-                "switch it off: oasis skills disable " + name if shipped else "list them: oasis skills",
-            )
-        self._files.forget("%s/%s%s" % (self._folder, name, _END))
+        if is_name(name) and name + _END in self._files.names(self._folder):
+            self._files.forget("%s/%s%s" % (self._folder, name, _END))
+        elif is_name(name) and name + _END in self._files.names(_SHIPPED):
+            raise UsageError("%s is shipped with Oasis" % name, "switch it off: oasis skills disable " + name)
+        else:
+            raise UsageError("there is no skill %r of yours" % name[:80], "list them: oasis skills")
 
 
 # Instructions of two pages; a small model has room for no more.
@@ -418,7 +377,12 @@ def parse(data: bytes | str, name: str) -> Skill:
         raise UsageError("a skill is a text in UTF-8")
     if clean.text(text) != text:
         raise UsageError("a skill has characters in it that nobody sees", "type it anew, or save it as plain text")
-    head, body = _parts(text, name)
+    lines = text.strip().split("\n")
+    ends = [number for number, line in enumerate(lines) if line.strip() == _FENCE]
+    if len(ends) < 2 or ends[0]:
+        raise UsageError("the skill %s has no head" % name[:NAME_CHARS], _HINT)
+    head = _head(lines[1 : ends[1]], name[:NAME_CHARS])
+    body = "\n".join(lines[ends[1] + 1 :]).strip()
     if head.get("name", name) != name or not is_name(name):
         raise UsageError("the skill %r calls itself %r" % (name[:NAME_CHARS], head.get("name", "")[:NAME_CHARS]), _HINT)
     if not head.get("description") or not body:
@@ -433,25 +397,18 @@ def parse(data: bytes | str, name: str) -> Skill:
             "model": head.get("model", ""), "text": body}  # fmt: skip
 
 
-def _parts(text: str, name: str) -> tuple[dict[str, str], str]:
-    lines = text.strip().split("\n")
-    ends = [number for number, line in enumerate(lines) if line.strip() == _FENCE]
-    if len(ends) < 2 or ends[0]:
-        raise UsageError("the skill %s has no head" % name[:NAME_CHARS], _HINT)
+def _head(lines: list[str], name: str) -> dict[str, str]:
     head: dict[str, str] = {}
-    for line in lines[1 : ends[1]]:
+    for line in filter(str.strip, lines):
         key, colon, value = line.partition(":")
         key = key.strip().lower()
-        if not line.strip():
-            continue
         if not colon or key not in _KEYS or key in head:
-            raise UsageError("the head of the skill %s has the line %r" % (name[:NAME_CHARS], line[:LINE_CHARS]),
-                             "it has: " + ", ".join(_KEYS))  # fmt: skip
+            what = "the head of the skill %s has the line %r" % (name, line[:LINE_CHARS])
+            raise UsageError(what, "it has: " + ", ".join(_KEYS))
         head[key] = value.strip()
     if len(head.get("description", "")) > LINE_CHARS or len(head.get("model", "")) > LINE_CHARS:
-        what = "a line in the head of the skill %s is too long" % name[:NAME_CHARS]
-        raise UsageError(what, "at most %d" % LINE_CHARS)
-    return head, "\n".join(lines[ends[1] + 1 :]).strip()
+        raise UsageError("a line in the head of the skill %s is too long" % name, "at most %d" % LINE_CHARS)
+    return head
 
 
 def _listed(head: dict[str, str], key: str, name: str, most: int, most_chars: int) -> list[str]:

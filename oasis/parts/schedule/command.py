@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oasis.cli.commands import DECLINED, OK
 from oasis.cli.prompt import follow
-from oasis.cli.terminal import YES, ask, read_text
+from oasis.cli.terminal import is_meant, read_text
 from oasis.core import clean
 from oasis.errors import UsageError
 
@@ -37,7 +37,11 @@ def schedule(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action == "list":
         return _list(call("schedule.list", {}), screen)
     if action == "delete":
-        return _delete(call, name, screen)
+        what = "ALL scheduled jobs" if name == "all" else f"the scheduled job {clean.line(name)}"
+        if not is_meant(screen, f"Delete {what}?"):
+            return DECLINED
+        gone = call("schedule.delete", {"all": True} if name == "all" else {"id": name})
+        return screen.result(gone, f"{gone['deleted']} deleted")
     if action in ("run", "approve"):
         started = call("schedule.run", {"id": name}) if action == "run" else call("schedule.approve", {"id": name})
         return follow(call, started, screen, waits=waits)
@@ -77,51 +81,36 @@ def _given(arguments: dict[str, str]) -> JobChanges:
 
 
 def _list(reply: JobList, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json(reply)
-        return OK
+    lines: list[str | tuple[str, str]] = []
     for job in reply["entries"]:
         plan = job.get("plan")
         next_ = str(job.get("next", " " * 16))
         if not job["enabled"]:
             next_ = f"{_STATES.get(plan['state'] if plan else '', 'off'):16}"
-        screen.line(clean.line(f"{job['id']}  {next_}  {job.get('understood', job['when'])}"), "bold")
-        screen.line(clean.line(f"  {job['wish']}"))
+        lines.append((clean.line(f"{job['id']}  {next_}  {job.get('understood', job['when'])}"), "bold"))
         notes = [plan["words"] + (": oasis plans" if plan["state"] == "waiting" else "")] if plan else []
         notes += ["a run of it is at work: oasis plans"] if job.get("active") and not notes else []
         notes += [f"calls {', '.join(one['tool'] for one in job['calls'])}"] if job.get("calls") else []
         notes += [f"{job['ahead']} plan(s) approved ahead"] if job.get("ahead") else []
-        for note in [*notes, *(str(job[key]) for key in ("timezone", "service", "note") if job.get(key))]:
-            screen.line(clean.line(f"  ({note})"))
-    if not reply["entries"]:
+        notes += [str(job[key]) for key in ("timezone", "service", "note") if job.get(key)]
+        lines += [f"  {job['wish']}", *[f"  ({note})" for note in notes]]
+    if not lines:
         make = "oasis schedule add 'every day at 22:00' turn off the guest wifi"
-        screen.line(f"there is no scheduled job; make one: {make}")
-    screen.line(clean.line(f"it is {reply['now']} there ({reply['zone']})"), "dim")
+        lines.append(f"there is no scheduled job; make one: {make}")
+    lines.append((clean.line(f"it is {reply['now']} there ({reply['zone']})"), "dim"))
+    screen.result(reply, lines)
     if reply["note"]:
-        screen.notice(clean.line(reply["note"]))
+        screen.notice(reply["note"])
     if not reply["trusted"]:
         screen.notice("the router's clock is not set yet: nothing is done until it is")
     return OK
 
 
 def _show(job: JobView, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json({"entry": job})
-        return OK
-    screen.line(clean.line(f"{job['id']}: {job.get('understood', job['when'])}"))
     moments = job.get("moments") or [job["next"]] if "next" in job else []
     comes = f"next on {', then '.join(moments)}" if moments else "waits for it" if job["enabled"] else "it is off"
-    screen.line(clean.line(f"  {comes}"))
-    for text in job.get("assumed", []):
-        screen.line(clean.line(f"  ({text})"))
+    lines = [f"{job['id']}: {job.get('understood', job['when'])}", f"  {comes}"]
+    screen.result({"entry": job}, [*lines, *[f"  ({text})" for text in job.get("assumed", [])]])
     if job.get("needs"):
-        screen.notice(clean.line(job["needs"]))
+        screen.notice(job["needs"])
     return OK
-
-
-def _delete(call: Call, name: str, screen: Screen) -> int:
-    what = "ALL scheduled jobs" if name == "all" else f"the scheduled job {clean.line(name)}"
-    if screen.can_ask and ask(screen, f"Delete {what}? [y/N]", lambda: True) != YES:
-        return DECLINED
-    reply = call("schedule.delete", {"all": True} if name == "all" else {"id": name})
-    return screen.result(reply, f"{reply['deleted']} deleted")

@@ -21,6 +21,7 @@ run is part of its plans' hashes: an approval given there fits nothing else.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
@@ -32,7 +33,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypedDict
+    from typing import Literal
 
     from oasis.agent.runs import Run
     from oasis.agent.shapes import AnswerEvent as Answered
@@ -42,18 +43,10 @@ if TYPE_CHECKING:
     from oasis.config.shapes import Service
     from oasis.core.shapes import Message, Sequence
     from oasis.core.store import Chat
-    from oasis.parts.schedule.shapes import Approval, Callable, Event, Job, PlanNote, ToolCall
+    from oasis.parts.schedule.shapes import Approval, Event, Item, Job, PlanNote, ToolCall
     from oasis.parts.schedule.zone import Zones
     from oasis.system.records import Record, Records
     from oasis.tools.shapes import TurnExtras
-
-    class Item(TypedDict):
-        """A run that waits to begin."""
-
-        job: Job
-        event: Event | None
-        tries: int
-        from_s: float
 
     Read = Callable[[str], bytes]
     Same = Literal["operations", "services", "call", "undoes", "forces", "risk", "typed_word"]
@@ -125,12 +118,12 @@ class Jobs:
 
         Raises: UsageError for an unknown or invalid one.
         """
-        record = self._record(name)
-        reason = fault(record)
-        if reason:
+        found = self.get(name)
+        if found is None:
+            reason = fault(self._record(name))
             what = "the scheduled job %s cannot be read: %s" % (name, reason)
             raise UsageError(what, "delete it, and make it again")
-        return record  # type: ignore[return-value]  # checked
+        return found
 
     def _record(self, name: str) -> Record:
         found = self._records.get(name)
@@ -166,7 +159,7 @@ class Jobs:
         words, summary = STATES.get(str(plan.get("state")), ""), str(plan.get("summary") or "a plan")
         if words.count("%s") != 2:
             return words % summary if words else ""
-        until_s = plan.get("until_unix_s", 0)
+        until_s = plan.get("until_unix_s")
         try:
             until = self.zone(job).shown(until_s if isinstance(until_s, int) else 0)
         except OasisError:
@@ -271,7 +264,12 @@ class JobRun(Principal):
 
     def ended(self, chat: Chat, state: str) -> None:
         """Report the end."""
-        self._runner.run_ended(self, state, _last_words(chat))
+        words = ""  # the last thing it said, or the error that stopped it
+        for message in chat.messages.values():
+            if message["role"] == "assistant":
+                error = message.get("error")
+                words = clean.line((str(error["message"]) if error else schema.text_of(message)).strip()) or words
+        self._runner.run_ended(self, state, words)
 
     # As the approver of its plans
 
@@ -298,26 +296,21 @@ class JobRun(Principal):
 
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
         """Wait as the approval queue does, see change/approval.py; what is approved in a dry run is "noted"."""
-        if self.rehearses:
-            return self._dry_run(plan, is_cancelled)
-        if self._is_ahead:
+        if self._is_ahead:  # which no plan of a dry run is
             return "approved", _AHEAD % self.job["id"]
-        try:
-            found = self._kit.approvals.wait(plan, is_cancelled)
-            self.decided = found[0]
-            return found
-        finally:
-            self.is_waiting = False
-
-    def _dry_run(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
-        why = why_not_ahead(plan)
+        why = why_not_ahead(plan) if self.rehearses else ""
         if why:
             return "declined", "not to be approved ahead: %s; it waits for the owner each time" % why
-        decision, words = self._kit.approvals.wait(plan, is_cancelled)
-        if decision != "approved":
-            return decision, words
-        self.approved.append(approval_ahead(plan, self._kit.planner.read))
-        return "noted", _NOTED
+        try:
+            decision, words = self._kit.approvals.wait(plan, is_cancelled)
+        finally:
+            self.is_waiting = False
+        if not self.rehearses:
+            self.decided = decision
+        elif decision == "approved":
+            self.approved.append(approval_ahead(plan, self._kit.planner.read))
+            return "noted", _NOTED
+        return decision, words
 
     # Tool calls instead of a model
 
@@ -331,7 +324,11 @@ class JobRun(Principal):
                 on_event({"type": "tool_use", "id": name, "name": call["tool"], "input": call["params"]})
             on_event({"type": "done", "stop_reason": "tool_use", "model": ""})
             return
-        results = _sections(messages[-1])
+        found = []  # each result under the name of its tool, errors named as such
+        for block in schema.blocks(messages[-1]):
+            text = "".join(one["text"] for one in block["content"] if one["type"] == "text")
+            found.append("### %s\n%s%s" % (block["name"], "error: " if block.get("is_error") else "", text))
+        results = "\n\n".join(found)
         taint = [label for message in messages for label in schema.taint_of(message)]
         if self._teller is None or not self._told(self._teller, ask, results, taint, on_event):
             on_event({"type": "delta", "text": "**%s**\n\n%s" % (self.job["wish"], results)})
@@ -359,26 +356,6 @@ class JobRun(Principal):
             if said:
                 raise  # the owner stopped it, or it broke in the middle
         return bool(said)
-
-
-def _last_words(chat: Chat) -> str:
-    """Return the last thing a run said, or the error that stopped it."""
-    for message in reversed(list(chat.messages.values())):
-        if message["role"] == "assistant":
-            error = message.get("error")
-            text = str(error["message"]) if error else schema.text_of(message)
-            if text.strip():
-                return clean.line(text.strip())
-    return ""
-
-
-def _sections(results: Message) -> str:
-    """Return each result under the name of its tool, errors named as such."""
-    found = []
-    for block in schema.blocks(results):
-        text = "".join(one["text"] for one in block["content"] if one["type"] == "text")
-        found.append("### %s\n%s%s" % (block["name"], "error: " if block.get("is_error") else "", text))
-    return "\n\n".join(found)
 
 
 def parsed_calls(given: Sequence[object]) -> list[ToolCall]:
@@ -446,7 +423,13 @@ class Runner:
                 job, wait_s = item["job"], item["from_s"] - self.kit.clock.now_s()
                 if wait_s > 0:
                     return float(wait_s)
-                if not self._has_room(item):
+                waiting = [one for one in self._runs if one.is_waiting]
+                if len(waiting) < len(self._runs):
+                    return None
+                in_the_way = [one for one in waiting if one.job["id"] == job["id"]]
+                in_the_way = in_the_way or waiting[: max(len(waiting) - WAITING + 1, 0)]
+                if in_the_way:
+                    in_the_way[0].cancel()  # which wakes us at its end
                     return None
                 self._queue.pop(0)
                 try:
@@ -463,17 +446,6 @@ class Runner:
                         self.tell(job, "could not be run: " + error.message)
             return None
 
-    def _has_room(self, item: Item) -> bool:
-        """Return whether a job's run may begin; a waiting run in its way is cancelled, and wakes us at its end."""
-        own = [one for one in self._runs if one.job["id"] == item["job"]["id"]]
-        waiting = [one for one in self._runs if one.is_waiting]
-        if any(not one.is_waiting for one in self._runs):
-            return False
-        for one in own or waiting[: max(len(waiting) - WAITING + 1, 0)]:
-            one.cancel()
-            return False
-        return True
-
     def disable(self, job: Job, why: str) -> None:
         """Disable a job and tell the owner, unless they have changed it meanwhile."""
         if self._jobs.disable(job, why):
@@ -485,11 +457,19 @@ class Runner:
         Raises: as a turn does, see agent/start.py.
         """
         with self._lock:
-            made = self._job_run(job, event, rehearses)
-            service = OFFLINE if job.get("calls") else job.get("service", "")
+            made, name = self._job_run(job, event, rehearses), self.chat(job)
+            if not name:  # it is noted with the next firing; after a restart the bookmark names it
+                try:
+                    name = self.kit.chats.find("schedule:" + job["id"])[0]
+                except UsageError:
+                    pass
+            chats = self.kit.chats
+            if name and (not chats.store.has(name) or chats.item(name).get("exchanges", 0) >= TURNS):
+                name = ""
             # Each run begins a thread of its own, and the job's bookmark moves there.
+            service = OFFLINE if job.get("calls") else job.get("service", "")
             asked: Asked = {
-                "message": job["wish"], "chat": self._open_chat(job), "service": service, "continues": [],
+                "message": job["wish"], "chat": name, "service": service, "continues": [],
                 "head": "schedule:" + job["id"], "moves_head": True,
             }  # fmt: skip
             run = self.kit.turn_starter().start(asked, (), made)
@@ -497,17 +477,6 @@ class Runner:
             if not rehearses:  # nobody waits for the end of one
                 self._runs.append(made)
             return run
-
-    def _open_chat(self, job: Job) -> str:
-        chats, name = self.kit.chats, self.chat(job)
-        if not name:  # it is noted with the next firing; after a restart the bookmark names it
-            try:
-                name = chats.find("schedule:" + job["id"])[0]
-            except UsageError:
-                return ""
-        if not chats.store.has(name) or chats.item(name).get("exchanges", 0) >= TURNS:
-            return ""
-        return name
 
     def _job_run(self, job: Job, event: Event | None, rehearses: bool) -> JobRun:
         words: dict[str, str] = jsonl.table(__file__, "prompts.json")

@@ -14,16 +14,17 @@ from __future__ import annotations
 import os
 import select
 import threading
+from collections.abc import Callable, Iterable
 
 from oasis.core import clean
 from oasis.errors import StoreError
-from oasis.tools.router import is_ipv4, is_mac, words
+from oasis.tools.router import dicts, is_ipv4, is_mac, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from typing import Any
 
-    from oasis.parts.schedule.shapes import Callable, Event
+    from oasis.parts.schedule.shapes import Event
     from oasis.system.records import Records
     from oasis.tools.router import Facts
 
@@ -72,9 +73,10 @@ class RouterEvents:
         """Take a line of a hotplug script."""
         parts = line.split(" ")
         if parts[0] == "iface" and len(parts) == 3 and wanted & {"wan_down", "wan_up"}:
-            action, name = parts[1], clean.name(parts[2])
-            if action in ("ifup", "ifdown") and name in self._outside():
-                event = "wan_up" if action == "ifup" else "wan_down"
+            event, name = {"ifup": "wan_up", "ifdown": "wan_down"}.get(parts[1]), clean.name(parts[2])
+            zones = [zone for zone in self._facts.sections("firewall", "zone") if zone.get("name") == "wan"]
+            outside = [network for zone in zones for network in words(zone.get("network"))] or ["wan", "wan6"]
+            if event and name in outside:
                 if self._state.get(name, "wan_up") == event:
                     self._settling.pop(name, None)  # it went away and came back: nothing happened
                 else:
@@ -87,11 +89,6 @@ class RouterEvents:
                 text += ", and calls itself %r" % name if name else ""
                 self._add("new_device", text, ["names of devices"] if name else [])
 
-    def _outside(self) -> list[str]:
-        zones = self._facts.sections("firewall", "zone")
-        found = [name for zone in zones if zone.get("name") == "wan" for name in words(zone.get("network"))]
-        return found or ["wan", "wan6"]
-
     def due(self, wanted: set[str]) -> list[Event]:
         """Return what happened, each event once; runs the checks that jobs want."""
         now_s = self._now_s()
@@ -103,7 +100,12 @@ class RouterEvents:
         if wanted & _LOOKED_FOR and (self._looked_s is None or now_s - self._looked_s >= LOOK_S):
             self._looked_s = now_s
             if "disk_full" in wanted:
-                self._look_at_disk()
+                free, size = self._space()
+                is_full = free < max(size // FULL_SHARE, FULL_BYTES)
+                if is_full and not self._is_full:
+                    text = "The router's own disk is nearly full: %d kB are free" % (free // 1024)
+                    self._add("disk_full", text, [])
+                self._is_full = is_full
             if "failed_logins" in wanted:
                 self._look_at_log()
         found, self._found = [one for one in self._found if one["event"] in wanted], []
@@ -117,23 +119,14 @@ class RouterEvents:
             waits.append(LOOK_S if self._looked_s is None else self._looked_s + LOOK_S - now_s)
         return max(min(waits), 0.0) if waits else None
 
-    def _look_at_disk(self) -> None:
-        free, size = self._space()
-        is_full = free < max(size // FULL_SHARE, FULL_BYTES)
-        if is_full and not self._is_full:
-            self._add("disk_full", "The router's own disk is nearly full: %d kB are free" % (free // 1024), [])
-        self._is_full = is_full
-
     def _look_at_log(self) -> None:
         reply = self._facts.ubus("log", "read", {"lines": _LOG_LINES, "stream": False, "oneshot": True})
-        entries = reply.get("log")
-        lines = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
-        times = [one["time"] for one in lines if isinstance(one.get("time"), int)]
+        lines: list[Any] = [one for one in dicts(reply.get("log")) if isinstance(one.get("time"), int)]
         since = self._read_ms
-        self._read_ms = max(times, default=max(since, 0))
+        self._read_ms = max([one["time"] for one in lines], default=max(since, 0))
         if since < 0:
             return  # what happened before anybody wanted to know
-        new = [str(one.get("msg", "")) for one in lines if isinstance(one.get("time"), int) and one["time"] > since]
+        new = [str(one.get("msg", "")) for one in lines if one["time"] > since]
         failed = [text for text in new if any(words in text.casefold() for words in _FAILURES)]
         if len(failed) >= FAILED:
             whence = sorted({address for address in map(_address, failed) if address})[:5]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 
 from oasis.config.settings import OFFLINE, is_at_home
 from oasis.core import clean
@@ -27,8 +28,6 @@ from oasis.tools import specs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from typing_extensions import Unpack
 
     from oasis.api.parts import Services
@@ -199,26 +198,20 @@ class Schedule:
         """Let the timer see a job; return it as shown."""
         self._timer.look()
         shown = self._shown({**job})
-        needs = self._needs(job)
-        if needs:
-            shown["needs"] = needs
         shown["assumed"] = assumed
-        return shown
-
-    def _needs(self, job: Job) -> str:
-        """Return what a job will lack when it runs, "" where a service at home understands it."""
         if job.get("calls") or not job["enabled"]:
-            return ""
+            return shown
+        # What it will lack when it runs; nothing where a service at home understands it.
         settings = self._kit.settings
         mode, ready = settings.offline(), [one for one in settings.services() if one["ready"]]
         models = [one for one in ready if one["vendor"] != OFFLINE and mode != "only"]
-        if any(one["is_local"] or is_at_home(one["base_url"]) for one in models):
-            return ""
-        if mode != "never" and self._kit.turn_starter().asking.is_sure_offline(job["wish"]):
-            return ""
+        is_home = any(one["is_local"] or is_at_home(one["base_url"]) for one in models)
+        if is_home or (mode != "never" and self._kit.turn_starter().asking.is_sure_offline(job["wish"])):
+            return shown
+        shown["needs"] = "this wish needs the internet when its moment comes: no service at home understands it"
         if not models:
-            return "no AI service is set up, and the built-in one does not understand this wish"
-        return "this wish needs the internet when its moment comes: no service at home understands it"
+            shown["needs"] = "no AI service is set up, and the built-in one does not understand this wish"
+        return shown
 
     def _shown(self, record: Record) -> JobView:
         why = fault(record)
@@ -243,10 +236,10 @@ class Schedule:
         except OasisError as error:
             shown["note"] = shown.get("note") or error.message
             return shown
-        shown["understood"] = trigger.words(job["when"])
+        shown["understood"] = meant.words
         if shown["enabled"] and at is not None:
             shown["next_unix_s"], shown["next"] = at, zone.shown(at)
-            shown["moments"] = trigger.moments(job["when"], at - 1, zone)
+            shown["moments"] = meant.moments(at - 1, zone)
         return shown
 
     def _checked(self, fields: JobFields) -> JobFields:
@@ -354,25 +347,23 @@ class Timer:
     def _run(self) -> None:
         lines: list[str] = []
         while True:
-            for line in lines:
-                self._kept_alive(lambda line=line: self._events.take(line, _events(self._jobs.enabled())))  # type: ignore[misc]
-            wait_s = self._kept_alive(self.step)
+            wait_s: float | None = LONGEST_S
+            for line in (*lines, None):  # first what happened, then what is due
+                try:  # whatever goes wrong in one of them is logged, so that no other job stops waiting
+                    if line is None:
+                        wait_s = self.step()
+                    else:
+                        self._events.take(line, _events(self._jobs.enabled()))
+                except OasisError as error:  # the flash cannot be read or written
+                    self._kit.log("schedule: %s" % error.message)
+                except Exception as bug:  # without this thread no job would ever run again, and nobody would know
+                    self._kit.log("a fault in the schedule: %s: %s" % (type(bug).__name__, bug))
             with self._lock:
                 if self._is_stopped or (wait_s is None and not self._jobs.enabled()):
                     self._thread = None
                     self._pipe.close()
                     return
             lines = self._pipe.wait(LONGEST_S if wait_s is None else wait_s)
-
-    def _kept_alive(self, work: Callable[[], float | None]) -> float | None:
-        """Do a part of the work; log whatever goes wrong in it, so that no other job stops waiting."""
-        try:
-            return work()
-        except OasisError as error:  # the flash cannot be read or written
-            self._kit.log("schedule: %s" % error.message)
-        except Exception as bug:  # without this thread no job would ever run again, and nobody would know
-            self._kit.log("a fault in the schedule: %s: %s" % (type(bug).__name__, bug))
-        return LONGEST_S
 
     def step(self) -> float | None:
         """Fire what is due; return the seconds until there is something to look at, None when nothing is enabled."""

@@ -145,6 +145,14 @@ class Event(TypedDict):
     text: str
     taint: list[str]  # whose words are in the text
 
+class Item(TypedDict):
+    """A run that waits to begin."""
+
+    job: Job
+    event: Event | None
+    tries: int
+    from_s: float
+
 class Fact(TypedDict, total=False):
     """What an expression of times.json found in a sentence; numbers, or words of ours."""
 

@@ -7,7 +7,7 @@
 
 Days are English, long or short, or Indonesian; phrases.py reads what people say into these forms. All times are local
 to a zone (zone.py): a time that its clocks skip comes when they skip it, one that they show twice comes the first time.
-A moment that is now has passed. `words` and `moments` show a form to the owner, who then sees a misunderstanding.
+A moment that is now has passed. A form's words and moments are shown to the owner, who then sees a misunderstanding.
 
 Of cron: lists, ranges, steps after a range or *, names of months and weekdays, Sunday as 0 or 7, and the words @hourly
 to @yearly. Where both kinds of days are restricted, either is enough; where one of them begins with *, both must fit.
@@ -18,14 +18,13 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 
 from oasis.errors import UsageError
 from oasis.parts.schedule.zone import DAY_S, day_number, month_days
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from oasis.parts.schedule.zone import Zone
 
     Has = Callable[[int, int, int, int], bool]  # year, month, day, weekday
@@ -66,16 +65,14 @@ _MACROS = {
 class Trigger:
     """The moments of a job, `times` in minutes after midnight; `event` is set instead where it waits for something.
 
-    `weekdays`, from Monday 0, are those of cron's fields.
+    `words` say to the owner what it means.
     """
 
-    def __init__(
-        self, times: list[int], has: Has, is_once: bool = False, event: str = "", weekdays: frozenset[int] = frozenset()
-    ) -> None:
+    def __init__(self, times: list[int], has: Has, words: str, is_once: bool = False, event: str = "") -> None:
         self.times = times
+        self.words = words
         self.event = event
         self.is_once = is_once
-        self.weekdays = weekdays
         self._has = has
 
     def next(self, after_unix_s: int, zone: Zone) -> int | None:
@@ -90,6 +87,15 @@ class Trigger:
                         return found
         return None
 
+    def moments(self, after_unix_s: int, zone: Zone) -> list[str]:
+        """Return the next moments as its zone's clocks show them; an event has none, "once" has one."""
+        found: list[str] = []
+        at = self.next(after_unix_s, zone)
+        while at is not None and len(found) < (1 if self.is_once else MOMENTS):
+            found.append(zone.shown(at))
+            at = self.next(at, zone)
+        return found
+
 
 def parse(text: str) -> Trigger:
     """Read a form; `checked` also sees that it ever comes.
@@ -101,10 +107,10 @@ def parse(text: str) -> Trigger:
         name = words[2:].strip().replace("-", "_").replace(" ", "_")
         if name not in EVENTS:
             raise UsageError("there is no event %r" % name, "one of: on " + ", on ".join(EVENTS))
-        return Trigger([], lambda *_: False, event=name)
+        return Trigger([], lambda *_: False, EVENTS[name], event=name)
     if not words.isascii() or len(words) > TEXT_CHARS:
         raise UsageError("%r is no time" % text[:80], HINT)
-    if _is_cron(words):
+    if (words.startswith("@") or len(words.split()) == 5) and "(" not in words:
         return _cron(words)
     clock, _, rest = words.partition(" ")
     if "-" in clock:
@@ -132,7 +138,9 @@ def _on_a_date(date: str, rest: str, text: str) -> Trigger:
     year, month, day = numbers
     if year < 2000 or not 1 <= month <= 12 or not 1 <= day <= month_days(year, month):
         raise UsageError("there is no day %s" % date, "months have 28 to 31 days")
-    return Trigger([_clock(clock, text)], lambda *given: given[:3] == (year, month, day), True)
+    minutes, weekday = _clock(clock, text), DAYS[(day_number(year, month, day) + 3) % 7]
+    said = "once, on %s %s at %s" % (weekday, date, shown(minutes))
+    return Trigger([minutes], lambda *given: given[:3] == (year, month, day), said, True)
 
 
 def _repeated(minutes: int, words: str, text: str) -> Trigger:
@@ -142,16 +150,22 @@ def _repeated(minutes: int, words: str, text: str) -> Trigger:
         if not inside.endswith(")"):
             raise UsageError("%r does not end with a bracket" % text, HINT)
         given = [one.strip() for one in inside[:-1].split(",")]
-    if name in ("once", "daily") and not bracket:
-        return Trigger([minutes], lambda *_: True, name == "once")
+    at = shown(minutes)
+    if name == "once" and not bracket:
+        return Trigger([minutes], lambda *_: True, "once, the next time that it is " + at, True)
+    if name == "daily" and not bracket:
+        return Trigger([minutes], lambda *_: True, "every day at " + at)
     if (name == "weekly" and len(given) == 1) or (name == "custom" and given):
         days = frozenset(_weekday(one) for one in given)
-        return Trigger([minutes], lambda year, month, day, number: number in days)
+        return Trigger([minutes], lambda *given: given[3] in days, "every %s at %s" % (_named(days), at))
     if name == "monthly" and len(given) == 1:
         wanted = _number(given[0])
         if not 1 <= wanted <= 31:
             raise UsageError("%r is no day of a month" % given[0], "1 to 31; 31 is the last day of each month")
-        return Trigger([minutes], lambda year, month, day, weekday: day == min(wanted, month_days(year, month)))
+        said = "on day %d of every month" % wanted if wanted < 31 else "on the last day of every month"
+        said += " (in a shorter month on its last day)" if 28 < wanted < 31 else ""
+        has: Has = lambda year, month, day, weekday: day == min(wanted, month_days(year, month))  # noqa: E731
+        return Trigger([minutes], has, "%s at %s" % (said, at))
     raise UsageError("%r does not say how often" % text, HINT)
 
 
@@ -176,10 +190,6 @@ def _number(text: str) -> int:
 # Cron
 
 
-def _is_cron(text: str) -> bool:
-    return (text.startswith("@") or len(text.split()) == 5) and "(" not in text
-
-
 def _cron(text: str) -> Trigger:
     """Read five fields, or one of the words for them."""
     fields = _MACROS.get(text, text)
@@ -200,7 +210,7 @@ def _cron(text: str) -> Trigger:
     def has(year: int, month: int, day: int, weekday: int) -> bool:
         return month in months and fit((day in days, weekday in numbers))
 
-    return Trigger(times, has, weekdays=numbers)
+    return Trigger(times, has, _cron_words(" ".join(words), times, numbers))
 
 
 def _field(text: str, name: str, least: int, most: int, names: tuple[str, ...]) -> frozenset[int]:
@@ -236,42 +246,6 @@ def _in_field(text: str, name: str, least: int, most: int, names: tuple[str, ...
 # In words
 
 
-def words(form: str) -> str:
-    """Return in words what a form means."""
-    text = " ".join(form.lower().split())
-    if text.startswith("on "):
-        return EVENTS[text[3:].replace("-", "_").replace(" ", "_")]
-    if _is_cron(text):
-        return _cron_words(text)
-    clock, _, rest = text.partition(" ")
-    if "-" in clock:
-        day = DAYS[(day_number(*[int(part) for part in clock.split("-")]) + 3) % 7]
-        return "once, on %s %s at %s" % (day, clock, shown(_clock(rest.partition(" ")[0], text)))
-    at = shown(_clock(clock, text))
-    name, _, given = rest.replace(" ", "").rstrip(")").partition("(")
-    if name == "once":
-        return "once, the next time that it is %s" % at
-    if name == "daily":
-        return "every day at %s" % at
-    if name != "monthly":
-        return "every %s at %s" % (_named(frozenset(map(_weekday, given.split(",")))), at)
-    if given == "31":
-        return "on the last day of every month at %s" % at
-    short = "" if int(given) <= 28 else " (in a shorter month on its last day)"
-    return "on day %d of every month%s at %s" % (int(given), short, at)
-
-
-def moments(form: str, after_s: int, zone: Zone) -> list[str]:
-    """Return the next moments of a form as its zone's clocks show them; an event has none, "once" has one."""
-    meant = parse(form)
-    found: list[str] = []
-    at = None if meant.event else meant.next(after_s, zone)
-    while at is not None and len(found) < (1 if meant.is_once else MOMENTS):
-        found.append(zone.shown(at))
-        at = meant.next(at, zone)
-    return found
-
-
 def shown(minutes: int) -> str:
     """Return a time of day, in minutes after midnight, as a clock shows it."""
     return "%02d:%02d" % divmod(minutes, 60)
@@ -286,13 +260,12 @@ def _named(days: frozenset[int]) -> str:
     return _joined([DAYS[day] for day in found])
 
 
-def _cron_words(text: str) -> str:
+def _cron_words(spread: str, minutes: list[int], on_days: frozenset[int]) -> str:
     """Say cron's fields in words; what has no simple words is said to be cron's."""
-    fields, spread = _cron(text), _MACROS.get(text, text)
     _, _, days, months, weekdays = spread.split()
-    times = _times(fields.times)
+    times = _times(minutes)
     if days == months == "*":
-        is_interval, named = times.startswith("every "), _named(fields.weekdays)
+        is_interval, named = times.startswith("every "), _named(on_days)
         if is_interval:
             return times if weekdays == "*" else "%s on %s" % (times, named)
         return "every %s %s" % (named, times)

@@ -91,15 +91,13 @@ class Zone:
         if year not in self._years:
             if len(self._years) > 8:
                 self._years.clear()  # a search decades ahead only passes through
-            found: list[tuple[int, int, int]] = []
-            for one in (year - 1, year, year + 1):
-                found.append((_shown_s(self._begins, one) - self._standard_s, 1, self._summer_s))
-                found.append((_shown_s(self._ends, one) - self._summer_s, 0, self._standard_s))
-            found.sort()  # of two at the same time the beginning counts: summer time all year is written so
+            years = (year - 1, year, year + 1)
+            begins = [(_shown_s(self._begins, one) - self._standard_s, 1, self._summer_s) for one in years]
+            ends = [(_shown_s(self._ends, one) - self._summer_s, 0, self._standard_s) for one in years]
+            found = sorted(begins + ends)  # of two at the same time the beginning counts: summer time all year
             before = [self._standard_s + self._summer_s - found[0][2], *[after_s for _, _, after_s in found]]
-            self._years[year] = [
-                (at, before_s, after_s) for before_s, (at, _, after_s) in zip(before, found, strict=False)
-            ]
+            spans = zip(before, found, strict=False)
+            self._years[year] = [(at, before_s, after_s) for before_s, (at, _, after_s) in spans]
         return self._years[year]
 
 
@@ -160,8 +158,7 @@ class Zones:
 
     def router(self) -> Zone:
         """Return the zone of the router as its settings are now; UTC where they name none that can be read."""
-        sections = self._facts.sections("system", "system")
-        options = sections[0] if sections else {}
+        options = next(iter(self._facts.sections("system", "system")), {})
         rule = str(options.get("timezone") or "")
         if self._last is None or self._last[0] != rule:
             self.fault = ""

@@ -2,6 +2,7 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -333,7 +334,7 @@ def test_what_was_said_at_home_stays_at_home():
 def test_a_service_that_refuses_a_schema_is_asked_without_and_one_that_is_down_is_not_asked_twice():
     seen = []
 
-    def ask(service, messages, is_cancelled):
+    def ask(service, chat, messages, is_cancelled):
         seen.append("extra" in service["options"])
         if seen[-1]:
             error = ProviderError("no")
@@ -341,11 +342,12 @@ def test_a_service_that_refuses_a_schema_is_asked_without_and_one_that_is_down_i
             raise error
         return "{}"
 
-    code, asks = "invalid_request", Structured(ask)
+    kit = SimpleNamespace(turn_starter=lambda: SimpleNamespace(asking=SimpleNamespace(side_request=ask)))
+    code, asks = "invalid_request", Structured(kit)
     cloud = service("cloud", False)
     assert asks.answer(cloud, [], {}, bool) == asks.answer(cloud, [], {}, bool) == "{}"
     assert seen == [True, False, False]
-    code, asks = "overloaded", Structured(ask)
+    code, asks = "overloaded", Structured(kit)
     with pytest.raises(ProviderError):
         asks.answer(cloud, [], {}, bool)
     assert seen[3:] == [True]
