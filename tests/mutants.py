@@ -1175,7 +1175,7 @@ MUTANTS = (
     (
         "pace: who is cancelled takes nothing",
         "oasis/system/rate_limit.py",
-        "        self._give_back(name)\n",
+        "            self._buckets[name] = (tokens + 1, then_s)\n",
         "",
         ("tests/system/test_rate_limit.py",),
     ),

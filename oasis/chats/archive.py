@@ -8,18 +8,14 @@ after a power cut, is not archived. Moving is one rename; packing writes the who
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
 from oasis.core import jsonl
 from oasis.core.ids import is_xid
-from oasis.core.store import SUFFIX, Chat
+from oasis.core.store import SUFFIX, Chat, Store
 from oasis.errors import StoreError, UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-
-    from oasis.core.store import Store
-    from oasis.system.files import Files
+from oasis.system.files import Files
 
 PACKED = SUFFIX + ".gz"
 _FORM = 31  # a gzip file, as gunzip reads it

@@ -14,6 +14,7 @@ small reserve, so that a router can be operated. Reading always goes on.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 
 from oasis.chats import index, search
 from oasis.chats.archive import Archive, whole_lines
@@ -24,17 +25,15 @@ from oasis.core.ids import looks_like_id
 from oasis.core.store import Chat, Store
 from oasis.errors import StoreError, UsageError
 from oasis.system.digest import sha256
+from oasis.system.files import Files
+from oasis.system.root import Machine
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+if False:  # annotations only
     from typing import TypeVar
 
     from oasis.chats.shapes import ChatPage, Hide, IndexEntry, Item, Place, Results
     from oasis.config.settings import Settings
     from oasis.core.shapes import Message, Page
-    from oasis.system.files import Files
-    from oasis.system.root import Machine
 
     T = TypeVar("T")
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import binascii
+from collections.abc import Callable, Iterator
 
 from oasis.chats.collection import TITLE_CHARS
 from oasis.core import bookmarks, export, jsonl
+from oasis.core.blobs import Blobs
+from oasis.core.export import Import
 from oasis.core.schema import BOOKMARK_CHARS, is_message
 from oasis.errors import OasisError, SchemaError
 from oasis.system.digest import sha256
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+if False:  # annotations only
     from oasis.chats.collection import Collection
     from oasis.chats.shapes import Brought
-    from oasis.core.blobs import Blobs
-    from oasis.core.export import Import
     from oasis.core.shapes import Entry, Handle
 
 

@@ -8,20 +8,18 @@ not held: an idle daemon has nothing of it. What cannot be read in a chat is log
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 
 from oasis.chats.archive import whole_lines
 from oasis.core import chat_line, jsonl
 from oasis.core.ids import scru128_ms
 from oasis.core.schema import is_message, text_of, tool_uses
 from oasis.errors import OasisError, SchemaError, StoreError
+from oasis.system.files import Files
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+if False:  # annotations only
     from oasis.chats.shapes import Hide, IndexEntry, Place, Summary
     from oasis.core.shapes import Message
-    from oasis.system.files import Files
 
 
 class Index:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from oasis.chats.index import first_words
 from oasis.core import bookmarks
 from oasis.core.ids import scru128_ms
 from oasis.core.schema import is_message, text_of
+from oasis.core.store import Chat
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+if False:  # annotations only
     from oasis.chats.shapes import Node, Tree
     from oasis.core.shapes import Entry, Message
-    from oasis.core.store import Chat
 
 
 # A tree is for looking at; the newest turns of a longer chat are shown, and that it has more.

@@ -6,15 +6,14 @@ like upstream's system messages (`default`, `custom_N`), so that its `oasis.conf
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from oasis.core import jsonl
 from oasis.errors import SchemaError, StoreError, UsageError
+from oasis.system.files import Files
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+if False:  # annotations only
     from oasis.chats.shapes import OwnTopic, Topic
-    from oasis.system.files import Files
 
 
 DEFAULT = "default"

@@ -8,16 +8,14 @@ such are parsed as well, nothing is missed.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterable, Iterator
 
 from oasis.chats.archive import whole_lines
 from oasis.core import chat_line
 from oasis.core.schema import blocks
 from oasis.errors import StoreError, UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
+if False:  # annotations only
     from oasis.chats.shapes import Result, Results, Term
     from oasis.core.shapes import Message
 

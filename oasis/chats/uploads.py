@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import binascii
+from collections.abc import Callable
 
 from oasis.core import clean
 from oasis.errors import UsageError
+from oasis.system.files import Files
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+if False:  # annotations only
     from io import FileIO
-
-    from oasis.system.files import Files
 
 # Uploads come in pieces that any message of the bus and of uhttpd holds.
 PIECE_CHARS = 64 * 1024

@@ -275,7 +275,7 @@ def whole_bytes(handle: "Handle") -> "tuple[int, int]":
     end = size
     while end > 0:
         start = max(end - BLOCK_BYTES, 0)
-        found = _read(handle, start, end - start).rfind(b"\n")
+        found = read_at(handle, start, end - start).rfind(b"\n")
         if found >= 0:
             return start + found + 1, size - start - found - 1
         end = start
@@ -292,7 +292,7 @@ def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]
     at = end - 1
     while at >= 0:
         start = max(at - BLOCK_BYTES, 0)
-        parts = _read(handle, start, at - start).split(b"\n")
+        parts = read_at(handle, start, at - start).split(b"\n")
         place = at
         while len(parts) > 1:
             last = parts.pop()
@@ -320,7 +320,7 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
     length = 0
     place = start
     while start < end:
-        parts = _read(handle, start, min(BLOCK_BYTES, end - start)).split(b"\n")
+        parts = read_at(handle, start, min(BLOCK_BYTES, end - start)).split(b"\n")
         start += BLOCK_BYTES
         for part in parts[:-1]:
             length += len(part)
@@ -357,8 +357,8 @@ def _whole_line(place: int, pieces: "list[bytes]", length: int) -> "Iterator[tup
         yield place, line
 
 
-def _read(handle: "Handle", start: int, size: int) -> bytes:
-    """Read so many bytes; fewer only where the file has become shorter."""
+def read_at(handle: "Handle", start: int, size: int) -> bytes:
+    """Return so many bytes of a file; fewer only where it has become shorter."""
     handle.seek(start)
     pieces: list[bytes] = []
     while size > 0:
@@ -374,7 +374,7 @@ def holds(handle: "Handle", end: int, words: bytes) -> bool:
     """Return whether some bytes stand anywhere before a place."""
     at = 0
     while at < end:
-        if words in _read(handle, at, min(BLOCK_BYTES + len(words), end - at)):
+        if words in read_at(handle, at, min(BLOCK_BYTES + len(words), end - at)):
             return True
         at += BLOCK_BYTES
     return False
@@ -387,7 +387,7 @@ def spliced(handle: "Handle", changes: "list[tuple[int, int, bytes]]") -> "Itera
     places.append((handle.seek(0, 2), 0, b""))
     for start, end, new in places:
         while at < start:
-            yield _read(handle, at, min(BLOCK_BYTES, start - at))
+            yield read_at(handle, at, min(BLOCK_BYTES, start - at))
             at += BLOCK_BYTES
         yield new
         at = end
@@ -406,7 +406,7 @@ _CLOSES = {0x5B: 0x5D, 0x7B: 0x7D}
 
 def part_text(handle: "Handle", span: "Span") -> bytes:
     """Return the bytes of a part, without the blanks around it."""
-    return _read(handle, span[0], span[1] - span[0]).strip()
+    return read_at(handle, span[0], span[1] - span[0]).strip()
 
 
 def first(handle: "Handle", span: "Span") -> str:
@@ -491,7 +491,7 @@ def _marks(handle: "Handle", span: "Span") -> "Iterator[tuple[int, int]]":
     at, last = span
     is_text = False
     while at < last:
-        block = _read(handle, at, min(max(BLOCK_BYTES, 2), last - at))
+        block = read_at(handle, at, min(max(BLOCK_BYTES, 2), last - at))
         if not block:
             return
         if len(block) > 1 and (len(block) - len(block.rstrip(b"\\"))) % 2:

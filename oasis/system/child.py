@@ -12,12 +12,9 @@ import errno
 import os
 import select
 import time
+from collections.abc import Callable
 
 from oasis.errors import ToolError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _KILL = 9
 # Ignored by Python itself; a child that inherited this would not end when its reader is gone.
@@ -69,8 +66,7 @@ class Child:
             self.close()
             raise
         finally:
-            for number in inner:
-                _close(number)
+            _close(*inner)
 
     def poll(self) -> int | None:
         if self.returncode is None:
@@ -108,15 +104,14 @@ class Child:
         self.stdin = -1
 
     def close(self) -> None:
-        self.close_input()
-        _close(self.stdout)
-        _close(self.stderr)
-        self.stdout = self.stderr = -1
+        _close(self.stdin, self.stdout, self.stderr)
+        self.stdin = self.stdout = self.stderr = -1
 
 
-def _close(number: int) -> None:
-    if number >= 0:
-        os.close(number)
+def _close(*numbers: int) -> None:
+    for number in numbers:
+        if number >= 0:
+            os.close(number)
 
 
 # -- limits: what a child may use up, by kind of program --------------------------------------------------------------

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 from oasis.core import jsonl
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oasis.system.files import Files
-    from oasis.system.root import Root
+from oasis.system.files import Files
+from oasis.system.root import Root
 
 # Our own NTP hook writes the first, dnsmasq's the second; both are in RAM, so they tell of this boot.
 _SET_BY_NTP = ("/var/run/oasis/clock", "/var/state/dnsmasqsec")

@@ -12,15 +12,12 @@ from __future__ import annotations
 
 import _socket
 import threading
+from collections.abc import Callable
 
 from oasis.errors import OasisError, PolicyError
+from oasis.system.root import Root
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oasis.system.root import Root
-
+if False:  # annotations only
     Run = Callable[[list[str], bytes | None, float], tuple[int, bytes, bytes]]
     Server = tuple[str, str, int]
 

@@ -12,13 +12,11 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from oasis.errors import StoreError, ToolError, UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if False:  # annotations only
     Connection = tuple[bytes, int, bytes, int]
     Run = Callable[..., tuple[int, bytes, bytes]]
     Answer = Callable[[bytes, dict[str, object]], bytes]
@@ -173,7 +171,7 @@ def login_of(pid: int, folder: str = PROC) -> tuple[str, float]:
 
     Shape: ("ssh", seconds of uptime), ("console", 0.0) or ("unknown", 0.0).
     """
-    servers = _servers(pid, folder)
+    servers = servers_of(pid, folder)
     if servers:
         return "ssh", servers[-1][1] / os.sysconf("SC_CLK_TCK")
     first = _stat(pid, folder)
@@ -181,13 +179,11 @@ def login_of(pid: int, folder: str = PROC) -> tuple[str, float]:
     return ("console" if major and major not in _PSEUDO else "unknown"), 0.0
 
 
-def servers_of(pid: int, folder: str = PROC) -> list[int]:
-    """Return the processes of the SSH server that serve the login of a process alone; [] when it has no such login."""
-    return [number for number, _ in _servers(pid, folder)]
+def servers_of(pid: int, folder: str = PROC) -> list[tuple[int, int]]:
+    """Return the processes of the SSH server that serve the login of a process alone; [] when it has no such login.
 
-
-def _servers(pid: int, folder: str) -> list[tuple[int, int]]:
-    """Return (process, its start in clock ticks) of each that serves a login, the innermost first."""
+    Each with its start in clock ticks, the innermost first.
+    """
     process = _stat(pid, folder)
     found: list[tuple[int, int]] = []
     for _ in range(_DEPTH):
@@ -296,7 +292,10 @@ class LineServer:
 
     def _talk(self, connection: _socket.socket) -> None:
         try:
-            peer = peer_of(connection)
+            # Who is connected: struct ucred has three 32-bit numbers.
+            raw = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+            pid, uid = [int.from_bytes(raw[at : at + 4], sys.byteorder, signed=at == 0) for at in (0, 4)]
+            peer: dict[str, object] = {"pid": pid, "uid": uid, "terminal": has_terminal(pid)}
             rest = b""
             while True:
                 piece = connection.recv(65536)
@@ -318,13 +317,7 @@ class LineServer:
             self._slots.release()
 
 
-def peer_of(connection: _socket.socket) -> dict[str, object]:
-    """Return who is connected: {"pid", "uid", "terminal": whether its process has a controlling terminal}."""
-    raw = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)  # struct ucred: three 32-bit numbers
-    pid, uid = [int.from_bytes(raw[at : at + 4], sys.byteorder, signed=at == 0) for at in (0, 4)]
-    return {"pid": pid, "uid": uid, "terminal": has_terminal(pid)}
-
-
 def has_terminal(pid: int) -> bool:
+    """Return whether a process has a controlling terminal."""
     found = _stat(pid, PROC)
     return bool(found and found[2])

@@ -4,14 +4,15 @@
 Source: FIPS 180-4, RFC 2104, RFC 2202.
 """
 
+from _operator import _compare_digest
+from collections.abc import Callable
+
 try:
     from _sha2 import sha256 as _sha256  # type: ignore[import-not-found,unused-ignore]  # CPython 3.12 and later
 except ImportError:
     from _sha256 import sha256 as _sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+if False:  # annotations only
     from typing import Any
 
 _BLOCK = 64  # bytes, of both
@@ -42,7 +43,4 @@ def _hmac(make: "Callable[[bytes], Any]", key: bytes, data: bytes) -> bytes:
 
 def is_equal(left: str, right: str) -> bool:
     """Compare two hex texts in a time that does not tell where they differ."""
-    difference = len(left) ^ len(right)
-    for one, other in zip(left, right, strict=False):
-        difference |= ord(one) ^ ord(other)
-    return difference == 0
+    return _compare_digest(left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass"))

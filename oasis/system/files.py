@@ -44,7 +44,12 @@ class Files:
 
     def reader(self, path: str) -> FileIO | None:
         """Return a handle for reading a file piece by piece, or None when there is none."""
-        return self._unless_gone("read", path, lambda path: open(path, "rb", buffering=0, opener=_regular))
+        try:
+            return open(path, "rb", buffering=0, opener=_regular)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self.failed("read", path, error)
 
     def stamp(self, path: str) -> tuple[int, int, int] | None:
         """Return what tells one version of a file from the next one, None when there is no file."""
@@ -338,14 +343,10 @@ def kind(mounts: bytes, path: str) -> str:
     found = place = ""
     for line in mounts.decode("utf-8", "replace").split("\n"):
         fields = line.split(" ")
-        where = _plain(fields[1]) if len(fields) > 2 else ""
+        where = fields[1] if len(fields) > 2 else ""
+        for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+            where = where.replace(code, char)
         is_above = where == "/" or path == where or path.startswith(where + "/")
         if where and is_above and len(where) >= len(place):  # of two mounts at one place the later one counts
             found, place = fields[2], where
     return found
-
-
-def _plain(field: str) -> str:
-    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        field = field.replace(code, char)
-    return field

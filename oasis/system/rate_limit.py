@@ -7,10 +7,9 @@ asked by titles, summaries and two chats at once would do nothing well, and a cl
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+if False:  # annotations only
     from typing import Any
 
 
@@ -41,13 +40,10 @@ class Pace:
             if left_s <= 0:
                 return True
             self._sleep_s(min(left_s, _TICK_S))
-        self._give_back(name)
-        return False
-
-    def _give_back(self, name: str) -> None:
-        with self._lock:
+        with self._lock:  # it is given back
             tokens, then_s = self._buckets[name]
             self._buckets[name] = (tokens + 1, then_s)
+        return False
 
 
 # -- backoff: how long a service is waited for that could not be reached a moment ago ---------------------------------

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Iterable, Iterator
 
 from oasis.core import jsonl
 from oasis.errors import SchemaError, StoreError
+from oasis.system.files import Files
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+if False:  # annotations only
     from io import FileIO
     from typing import Any
-
-    from oasis.system.files import Files
 
     Record = dict[str, Any]
 
@@ -89,7 +87,7 @@ class Records:
 
     def put_all(self, records: list[Record]) -> None:
         """Write several records at once; see `put`."""
-        rows = {_id(record): _line(record) for record in records}
+        rows = dict(map(_row, records))
         with self._lock:
             self._look()
             count = len(self._places) + len([name for name in rows if name not in self._places])
@@ -153,24 +151,20 @@ class Records:
             with handle:
                 end, rest = jsonl.whole_bytes(handle)
                 self._size, self._is_torn = end + rest, rest > 0
-                self._read(handle, end)
+                begins = -1  # of what cannot be read, up to the next line
                 # A line that lacks nothing but its end will have it with the next write: it counts already.
-                if rest and not (rest < LINE_BYTES and self._take(_bytes(handle, end, rest), end, rest)):
-                    self._foreign.append((end, end + rest))
+                for at, line in jsonl.forwards(handle, 0, self._size + self._is_torn):
+                    if begins >= 0:
+                        self._foreign.append((begins, at))
+                    is_read = line is not None and self._take(line, at, min(len(line) + 1, self._size - at))
+                    begins = -1 if is_read else at
+                if begins >= 0:
+                    self._foreign.append((begins, self._size))
         self._stamp = stamp
         if len(self._foreign) > self._reported:
             self._say("%d places cannot be read and are kept aside, the first at byte %d"
                       % (len(self._foreign), self._foreign[0][0]))  # fmt: skip
         self._reported = len(self._foreign)
-
-    def _read(self, handle: FileIO, end: int) -> None:
-        begins = -1  # of what cannot be read, up to the next line
-        for at, line in jsonl.forwards(handle, 0, end):
-            if begins >= 0:
-                self._foreign.append((begins, at))
-            begins = -1 if line is not None and self._take(line, at, len(line) + 1) else at
-        if begins >= 0:
-            self._foreign.append((begins, end))
 
     def _take(self, line: bytes, at: int, size: int) -> bool:
         """Take over what a line says, return whether it says something."""
@@ -247,21 +241,18 @@ class Records:
             self._tell("%s: %s" % (os.path.basename(self._path), text))
 
 
-def _id(record: Record) -> str:
+def _row(record: Record) -> tuple[str, bytes]:
+    """Return the id of a record and its line."""
     name = record.get("id") if isinstance(record, dict) else None
     if not isinstance(name, str) or not 1 <= len(name) <= ID_CHARS:
         raise SchemaError("a record has the id %r" % name, "1 to %d characters" % ID_CHARS)
     if "deleted" in record:
         raise SchemaError("record %s has a key deleted" % name, "delete it by its id")
-    return name
-
-
-def _line(record: Record) -> bytes:
     # The id first: what a power cut leaves of a line tells whose it was.
-    line = jsonl.line({"id": record["id"], **record})
+    line = jsonl.line({"id": name, **record})
     if len(line) > LINE_BYTES:
-        raise StoreError("record %s has %d bytes" % (record["id"], len(line)), "at most %d" % LINE_BYTES)
-    return line
+        raise StoreError("record %s has %d bytes" % (name, len(line)), "at most %d" % LINE_BYTES)
+    return name, line
 
 
 def _holds(handle: FileIO, place: tuple[int, int], names: set[str]) -> bool:
@@ -283,11 +274,7 @@ def _pieces(handle: FileIO, kept: list[tuple[int, int]], places: list[tuple[int,
 
 
 def _bytes(handle: FileIO, at: int, size: int) -> bytes:
-    handle.seek(at)
-    found = handle.read(size) or b""
-    while len(found) < size:
-        more = handle.read(size - len(found))
-        if not more:
-            raise StoreError("%s has become shorter" % handle.name, "who else writes to it?")
-        found += more
+    found = jsonl.read_at(handle, at, size)
+    if len(found) < size:
+        raise StoreError("%s has become shorter" % handle.name, "who else writes to it?")
     return found

@@ -6,18 +6,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from oasis.errors import UsageError
-from oasis.system.child import PACKAGES, SERVICE, TOOL
-from oasis.system.files import KnownFiles, free_bytes
+from oasis.system.child import PACKAGES, SERVICE, TOOL, Executor, Limits
+from oasis.system.files import Files, KnownFiles, free_bytes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oasis.system.child import Executor, Limits
+if False:  # annotations only
     from oasis.system.clock import Clock
-    from oasis.system.files import Files
 
 _SERVICE_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 # What is looked up on PATH. `sh` is there for the scripts' sake: what they find must be what we found.

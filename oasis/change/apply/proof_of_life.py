@@ -195,7 +195,7 @@ def origins(bus: Bus, now_s: Seconds) -> Origins:
     """Return the origins of one router."""
 
     def of_login(pid: int) -> list[Connection]:
-        servers = connections.servers_of(pid)
+        servers = [number for number, _ in connections.servers_of(pid)]
         return connections.of_processes(servers) if servers else []
 
     return Origins(connections.connections, lambda session: may_keep(bus, session), of_login, now_s)
