@@ -2042,8 +2042,8 @@ MUTANTS = (
     (
         "commands: quotes of typography around a value",
         "oasis/change/uci_commands.py",
-        "if _is_typographic(text):",
-        "if False and _is_typographic(text):",
+        'if left.count(".") == 2 and _is_typographic(value):',
+        "if False:",
         ("tests/change/test_uci_commands.py",),
     ),
     (

@@ -342,12 +342,12 @@ def put_to_use(after: Package, differences: list[Difference], switches: Switches
 def _is_turned_on(item: Difference, switches: Switches) -> bool:
     """Return whether a change of an option turns its section on, be it by taking away what turned it off."""
 
-    def degree(value: object) -> int:  # 1 for yes, -1 for no, 0 for what leaves it to the program
+    degrees = []  # 1 for yes, -1 for no, 0 for what leaves it to the program
+    for value in (item.get("old"), item.get("new")):
         meaning = validators.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
-        return 0 if meaning is None else 1 if meaning else -1
-
+        degrees.append(0 if meaning is None else 1 if meaning else -1)
     option = str(item["option"])
-    more = degree(item.get("new")) - degree(item.get("old"))
+    more = degrees[1] - degrees[0]
     if option in switches["off"]:
         return more < 0
     place = "%s.%s.%s" % (item["package"], item["type"], option)

@@ -349,9 +349,8 @@ class Planner:
         """Return what is wrong with the operations; `read` gets the files that were looked at."""
 
         def table(package: str) -> dict[str, dict[str, object]]:
-            data = self._known.read(self._root.confdir + "/" + package)
-            read[package] = data or b""
-            return tables(model.parse(data or b"", package))
+            read[package] = self._known.read(self._root.confdir + "/" + package) or b""
+            return tables(model.parse(read[package], package))
 
         from oasis.catalogue import check  # what plans need comes with the first plan: an idle daemon has none
 
@@ -451,13 +450,10 @@ class Planner:
 
         if not any(name in detours.PACKAGES for name in images):
             return [], {}
-        others: dict[str, bytes] = {}
-        if "network" not in images:  # which addresses are the router's own
-            others["network"] = self._bytes("network") or b""
-        sides = [
-            {**others, **{name: pair[side] for name, pair in images.items() if name in detours.PACKAGES}}
-            for side in (0, 1)
-        ]
+        # which addresses are the router's own
+        others = {} if "network" in images else {"network": self._bytes("network") or b""}
+        touched = {name: pair for name, pair in images.items() if name in detours.PACKAGES}
+        sides = [{**others, **{name: pair[side] for name, pair in touched.items()}} for side in (0, 1)]
         return detours.detours(*sides), {name: sha256(data) for name, data in others.items() if data}
 
     def empty(self, run: str, chat: str, summary: str) -> Draft:
@@ -571,14 +567,15 @@ def _commands(operations: list[Operation], images: Images) -> list[str]:
     from oasis.change.uci_commands import as_commands
 
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
-
-    def mask(operation: Operation, value: str) -> str:
-        package = operation["package"]
-        is_secret = value in held.get(package, ()) or secret_options.may_hold(package, operation["option"])
-        is_secret = is_secret and not secret_options.is_word(value)
-        return difference.NEW_MASK if is_secret else plain(value)
-
-    return as_commands(operations, mask)
+    masked: list[Operation] = []
+    for item in operations:
+        if "value" in item:
+            package, value = item["package"], item["value"]
+            is_secret = value in held.get(package, ()) or secret_options.may_hold(package, item["option"])
+            is_masked = is_secret and not secret_options.is_word(value)
+            item = {**item, "value": difference.NEW_MASK if is_masked else plain(value)}
+        masked.append(item)
+    return as_commands(masked)
 
 
 def ahead(plan: Plan) -> dict[str, object]:

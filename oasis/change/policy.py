@@ -57,9 +57,17 @@ class Policy:
             sections.setdefault((item["package"], item["section"]), []).append(item)
         for item in differences:
             package = item["package"]
-            risk, reason = self._judge_one(item, any(one is item for one in code), allows_code)
-            if not risk:
-                risk, reason = self._by_place(item, sections[package, item["section"]], router)
+            names = [name for name in (package, "%s.%s" % (package, item["type"])) if name in self.rules["forbidden"]]
+            is_code = any(one is item for one in code)
+            if names:
+                risk, reason = "forbidden", self.rules["forbidden"][names[0]]
+            elif is_code and allows_code:
+                risk, reason = "risky", "%s.%s runs code or names a file" % (package, item["option"])
+            elif is_code:
+                why = "%s runs code or names a file: only the owner changes it, by hand" % _place(item)
+                risk, reason = "forbidden", why
+            else:
+                risk, reason = self._judge_one(item, sections[package, item["section"]], router)
             found = references.destinations(item)
             if found and not reason:
                 elsewhere.append("%s.%s to %s" % (package, item.get("option", ""), " and ".join(found)))
@@ -83,26 +91,16 @@ class Policy:
         """Return the places, package.section.option, where a change sets what runs code or has no entry."""
         return [_place(item) for item in _code(differences)]
 
-    def _judge_one(self, item: Difference, is_code: bool, allows_code: bool) -> tuple[str, str]:
-        """Return the class of one difference, and a reason of its own: what is forbidden, what runs code."""
-        package, kind, option = item["package"], item["type"], item.get("option", "")
-        for name in (package, package + "." + kind):
-            if name in self.rules["forbidden"]:
-                return "forbidden", self.rules["forbidden"][name]
-        if is_code and allows_code:
-            return "risky", "%s.%s runs code or names a file" % (package, option)
-        if is_code:
-            return "forbidden", "%s runs code or names a file: only the owner changes it, by hand" % _place(item)
+    def _judge_one(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
+        """Return the class of a change that runs no code, and why, "" where its package or its place says it all."""
         from oasis.catalogue import check
 
-        is_outward = bool(option) and check.mark(package, kind, option) == "outward"
-        return "risky" if is_outward else "", ""
-
-    def _by_place(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
-        """Return the class of a change that sends nothing elsewhere, and why, "" where its package says it all."""
+        option = item.get("option", "")
+        if option and check.mark(item["package"], item["type"], option) == "outward":
+            return "risky", ""
         place = "%s.%s" % (item["package"], item["type"])
         rows = {row["path"]: row for row in self.rules["places"]}
-        row = rows.get("%s.%s" % (place, item.get("option", "")), rows.get(place))
+        row = rows.get("%s.%s" % (place, option), rows.get(place))
         if row is None:
             return "risky", ""
         if "check" not in row:
@@ -123,14 +121,16 @@ class Policy:
         if name in self.rules["forbidden_services"]:
             return "forbidden", [self.rules["forbidden_services"][name]]
         if self.is_stop(name, action):
-            return "risky", ["without %s %s" % (name, self.rules["stops"][name])]
-        if action in _STOPS:
-            return "risky", ["what %s does is not done any more" % name]
-        if name in self.rules["restarts"]:
-            return "risky", ["%s of %s %s" % (action, name, self.rules["restarts"][name])]
-        if name not in {rule["name"] for rule in services()["services"]}:
-            return "risky", ["what restarting %s does is not known here" % name]
-        return "risky", ["what %s does stops for a moment" % name]
+            why = "without %s %s" % (name, self.rules["stops"][name])
+        elif action in _STOPS:
+            why = "what %s does is not done any more" % name
+        elif name in self.rules["restarts"]:
+            why = "%s of %s %s" % (action, name, self.rules["restarts"][name])
+        elif name not in {rule["name"] for rule in services()["services"]}:
+            why = "what restarting %s does is not known here" % name
+        else:
+            why = "what %s does stops for a moment" % name
+        return "risky", [why]
 
     def needs_approval(self, risk: str, is_asked: bool = False) -> bool:
         """Return whether a plan of that class waits for the owner; one to be asked about does under every setting."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Difference, Images, Moved, OwnTexts, Plan, Record, Source
     from oasis.system.files import Files
     from oasis.system.root import Root
-    from oasis.uci.model import Package, Section
+    from oasis.uci.model import Package
 
     # (key of place and text, option, text, whose)
     Text = tuple[str, str, str, str]
@@ -92,11 +92,10 @@ class Texts:
                 yield hmac_sha256(self._key, place.encode("utf-8", "surrogatepass"))[:_DIGITS], option, text, whose
 
     def _of(self, package: Package) -> list[Text]:
-        return [
-            one
-            for section in package.sections
-            for one in self._of_section(package.name, _name(section), section.type, section.options)
-        ]
+        found: list[Text] = []
+        for one in package.sections:
+            found += self._of_section(package.name, "" if one.anonymous else one.name, one.type, one.options)
+        return found
 
     def _is_foreign(self, key: str, text: str, said: str) -> bool:
         return key not in self._read()["own"] and not is_said(text, said)
@@ -105,7 +104,8 @@ class Texts:
         if package not in self._roms:
             found = self._roms[package] = set()
             for section in self._parsed("/rom/etc/config/", package).sections:
-                texts = foreign.texts(package, _name(section), section.type, section.options)
+                name = "" if section.anonymous else section.name
+                texts = foreign.texts(package, name, section.type, section.options)
                 found.update("%s.%s %s" % (section.type, option, text) for option, text, _ in texts)
         return self._roms[package]
 
@@ -212,10 +212,6 @@ def is_said(text: str, said: str) -> bool:
     return bool(said) and text.casefold() in said.casefold()
 
 
-def _name(section: Section) -> str:
-    return "" if section.anonymous else str(section.name)
-
-
 # Secrets
 
 
@@ -227,7 +223,16 @@ def of_secrets(plan: Plan, known: dict[str, str], otherwise: str) -> Moved:
     found: list[Source] = []
     for name, images in plan["images"].items():
         before, after = (model.parse(data, name) for data in images)
-        if _secrets(before) != _secrets(after):
+        held = [  # what the options for secrets hold, in their order
+            [
+                value
+                for section in side.sections
+                for option, value in section.options.items()
+                if secret_options.is_secret(name, section.type, option)
+            ]
+            for side in (before, after)
+        ]
+        if held[0] != held[1]:
             for item in difference.compare(before, after, name):
                 found += _sources(item, known, otherwise)
     if not found:
@@ -241,16 +246,6 @@ def of_secrets(plan: Plan, known: dict[str, str], otherwise: str) -> Moved:
     return made
 
 
-def _secrets(package: Package) -> list[object]:
-    """Return what the options for secrets of a package hold, in their order."""
-    return [
-        value
-        for section in package.sections
-        for option, value in section.options.items()
-        if secret_options.is_secret(package.name, section.type, option)
-    ]
-
-
 def _sources(item: Difference, known: dict[str, str], otherwise: str) -> list[Source]:
     """Return the sources of the new secrets of a difference, and of the word by which the router makes one."""
     package, option = item["package"], item.get("option", "")
@@ -258,9 +253,7 @@ def _sources(item: Difference, known: dict[str, str], otherwise: str) -> list[So
         return []
     new, old = [[one] if isinstance(one, str) else one for one in (item["new"], item.get("old", []))]
     found: list[Source] = []
-    for value in new:
-        if value in old:
-            continue
+    for value in [one for one in new if one not in old]:
         source = GENERATED if secret_options.is_word(value) else known.get(value, otherwise)
         one: Source = {"where": "%s.%s.%s" % (package, item["section"], option), "from": source}
         # A plain word of the owner's sentence may mean something else and is not worth a mask.

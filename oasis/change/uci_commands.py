@@ -31,7 +31,7 @@ from oasis.uci.shell_words import quoted, unprompted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable, FencedItem, Operation
+    from oasis.change.shapes import FencedItem, Operation
     from oasis.core.shapes import Json
 
 OPERATIONS = 200  # one plan; a whole stock router has about as many options
@@ -86,12 +86,15 @@ def operation(words: list[str]) -> Operation:
     Raises: UsageError when it is no UCI change.
     """
     if words[0] not in ("uci", "/sbin/uci"):
+        hint = ""
         if words[0] == "service" or words[0].startswith("/etc/init.d/"):
-            raise UsageError("is no UCI change", "the tool `service` restarts and reloads services")
-        if words[0] in ("opkg", "apk"):
-            raise UsageError("is no UCI change", "packages are not changed here")
-        if words[0] in ("reboot", "poweroff", "halt", "sysupgrade", "firstboot", "passwd"):
-            raise UsageError("is no UCI change", "only the owner does this, by hand")
+            hint = "the tool `service` restarts and reloads services"
+        elif words[0] in ("opkg", "apk"):
+            hint = "packages are not changed here"
+        elif words[0] in ("reboot", "poweroff", "halt", "sysupgrade", "firstboot", "passwd"):
+            hint = "only the owner does this, by hand"
+        if hint:
+            raise UsageError("is no UCI change", hint)
         raise UsageError(
             "is no UCI command", "allowed are uci set, add, add_list, del_list, delete, rename and reorder"
         )
@@ -115,7 +118,7 @@ def operation(words: list[str]) -> Operation:
         raise UsageError(
             "uci %s is not allowed" % verb, "allowed are set, add, add_list, del_list, delete, rename, reorder"
         )
-    _check_quotes(arguments)
+    _check_quotes(" ".join(arguments))
     if len(arguments) != 1:
         raise UsageError("uci %s takes one argument, here are %d" % (verb, len(arguments)), "quote values with blanks")
     return _change(verb, arguments[0])
@@ -140,7 +143,7 @@ def _change(verb: str, text: str) -> Operation:
             raise UsageError("takes a section and a position", "for example: uci reorder firewall.@rule[3]=0")
         made["index"] = int(value)
     elif "option" in made:
-        made["value"] = _value(value, made)
+        made["value"] = value  # which control characters it may hold its type tells (validators.py)
     elif verb == "set":
         _check(_TYPE, value, "section type")
         made["type"] = value
@@ -172,58 +175,45 @@ def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
         )
 
 
-def _value(text: str, made: Operation) -> str:
-    """Return a value; which control characters it may hold its type tells (validators.py).
+def _check_quotes(whole: str) -> None:
+    """Refuse quotes of typography around a value, also where a shell divides it at the blanks between them.
 
-    Quotes of typography are no quotes to a shell: around a value, they would become a part of it.
+    They are no quotes to a shell, and would become a part of the value.
     """
-    if _is_typographic(text):
-        # The plain form of a secret would be the secret.
-        inner = "…" if secret_options.may_hold(made["package"], made["option"]) else text[1:-1]
-        raise UsageError(
-            "the value stands in %s and %s, which would become a part of it" % (text[0], text[-1]),
-            "write plain quotes: %s='%s'" % (made["option"], inner.replace("'", "'\\''")),
-        )
-    return text
-
-
-def _is_typographic(text: str) -> bool:
-    """Tell whether a text stands in quotes of typography: not three backquotes alone, and no placeholder."""
-    if text.startswith(_PLACEHOLDERS):
-        return False
-    is_around = len(text) > 1 and text[0] in _TYPOGRAPHIC and text[-1] in _TYPOGRAPHIC
-    return is_around and text.strip(_TYPOGRAPHIC) != ""
-
-
-def _check_quotes(arguments: list[str]) -> None:
-    """Refuse quotes of typography also where a shell divides a value at the blanks between them."""
-    whole = " ".join(arguments)
     if _is_typographic(whole):
         raise UsageError(
             "it stands in %s and %s, which are no quotes to a shell" % (whole[0], whole[-1]), "write plain quotes: '…'"
         )
     left, _, value = whole.partition("=")
     if left.count(".") == 2 and _is_typographic(value):
-        _value(value, _begun("set", left))
+        made = _begun("set", left)
+        # The plain form of a secret would be the secret.
+        inner = "…" if secret_options.may_hold(made["package"], made["option"]) else value[1:-1]
+        raise UsageError(
+            "the value stands in %s and %s, which would become a part of it" % (value[0], value[-1]),
+            "write plain quotes: %s='%s'" % (made["option"], inner.replace("'", "'\\''")),
+        )
 
 
-def as_commands(operations: list[Operation], shown: Callable[[Operation, str], str] | None = None) -> list[str]:
-    """Return operations as uci command lines; `shown(operation, value) -> str` may mask values."""
+def _is_typographic(text: str) -> bool:
+    """Tell whether a text stands in quotes of typography: not three backquotes alone, and no placeholder."""
+    is_around = len(text) > 1 and text[0] in _TYPOGRAPHIC and text[-1] in _TYPOGRAPHIC
+    return is_around and text.strip(_TYPOGRAPHIC) != "" and not text.startswith(_PLACEHOLDERS)
+
+
+def as_commands(operations: list[Operation]) -> list[str]:
+    """Return operations as uci command lines."""
     lines = []
     for operation in operations:
-        verb = operation["op"]
-        if verb == "add":
-            lines.append("uci add %s %s" % (operation["package"], operation["type"]))
-            continue
         where = ".".join(str(operation[key]) for key in ("package", "section", "option") if key in operation)
-        for key in ("value", "type", "name", "index"):
-            if key in operation:
-                value = str(operation[key])
-                if key == "value" and shown is not None:
-                    value = shown(operation, value)
-                where += "=" + value
-                break
-        lines.append("uci %s %s" % (verb, quoted(where)))
+        if operation["op"] == "add":
+            lines.append("uci add %s %s" % (operation["package"], operation["type"]))
+        else:
+            for key in ("value", "type", "name", "index"):
+                if key in operation:
+                    where += "=%s" % operation[key]
+                    break
+            lines.append("uci %s %s" % (operation["op"], quoted(where)))
     return lines
 
 
@@ -314,7 +304,7 @@ def fenced(text: str) -> list[FencedItem]:
             if item["kind"] == "refused" and has_change:
                 item["stops"] = True
         items += found
-    count = sum(1 for item in items if item["kind"] == "change")
+    count = sum(item["kind"] == "change" for item in items)
     if count > OPERATIONS:
         reason = "%d changes in one answer, %d allowed" % (count, OPERATIONS)
         items.append(_refused("uci …", reason, "do it in steps", True))
@@ -385,12 +375,9 @@ def _commands_of(label: str, lines: list[str]) -> list[str]:
     strong = [bool(_COMMAND.match(text)) or is_prompted for text, is_prompted in units]
     if label in _PLAIN and not any(strong):
         return []
-    return [
-        text
-        for (text, _), is_strong in zip(units, strong, strict=True)
-        # What no prompt stands before in a session is what the programs printed.
-        if is_strong or (not is_session and (label in _SHELL or _PROGRAM.match(text)))
-    ]
+    # What no prompt stands before in a session is what the programs printed.
+    weak = [not is_session and (label in _SHELL or _PROGRAM.match(text)) for text, _ in units]
+    return [text for (text, _), *is_command in zip(units, strong, weak, strict=True) if any(is_command)]
 
 
 def _end_of_unit(lines: list[str], at: int) -> int:
@@ -468,8 +455,7 @@ def _reading(shown: str, place: str) -> FencedItem:
 
 
 def _service(words: list[str], shown: str) -> FencedItem:
-    is_path = words[0] != "service"
-    arguments = [words[0].rpartition("/")[2], *words[1:]] if is_path else words[1:]
+    arguments = words[1:] if words[0] == "service" else [words[0].rpartition("/")[2], *words[1:]]
     if len(arguments) != 2 or not re.match(r"[\w.-]+\Z", arguments[0]):
         return _refused(shown, "it does not name a service and what to do with it", _ONLY_UCI, False)
     name, action = arguments
