@@ -279,7 +279,7 @@ MUTANTS = (
     (
         "telegram-loss-told-without-end",
         TELEGRAM + "talk.py",
-        "                self.owed.told(entry)\n",
+        "                self.owed.end(entry)\n",
         "",
         OF_OWED,
     ),

@@ -14,7 +14,7 @@ import re
 from oasis import VERSION, parts
 from oasis.cli import cards
 from oasis.cli.chats import draw_tree, load_thread, rename, set_bookmark, show_thread
-from oasis.cli.commands import OK, TEXTS, named
+from oasis.cli.commands import OK, TEXTS, given, named
 from oasis.cli.prompt import Turn, ask_approval, checked, follow, followed
 from oasis.cli.request import along, attach, chat_id, end_of, newest_chat, place, run_params, service
 from oasis.cli.rpc_client import NoDaemon
@@ -44,12 +44,8 @@ class Conversation:
 
     def say(self, text: str) -> int:
         """Say something, follow what comes of it, and return its exit status."""
-        params: RunParams = {"message": checked(text)}
-        if self.chat:
-            params["chat"] = self.chat
-        if self.continues:
-            params["continues"] = self.continues
-        started = self.call("run.start", {**params, **self.next})
+        there = given(chat=self.chat, continues=self.continues)
+        started = self.call("run.start", {"message": checked(text), **there, **self.next})
         self.chat = started["chat"]
         is_chosen = bool(self.continues) or "head" in self.next
         self.next = {}
@@ -115,9 +111,7 @@ class Conversation:
 
     def _secret(self, rest: str) -> int:
         placeholder = self._enter()
-        if self.screen.is_json:
-            self.screen.json({"secret": placeholder})
-        return self._tell(f"{placeholder} stands for it in your messages")
+        return self.screen.result({"secret": placeholder}, f"{placeholder} stands for it in your messages")
 
     def _tell(self, words: str) -> int:
         self.screen.card([words])
@@ -217,32 +211,25 @@ def chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     conversation = Conversation(call, screen, run_params(call, arguments, screen))
     if conversation.continues and not conversation.chat:
         conversation.chat = place(call, conversation.continues[0])[0]
-    _greet(conversation)
     return _talk(conversation)
 
 
 def resume(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Talk on in the chat used last, or another one; an answer that is still being given is shown first."""
     name = chat_id(call, arguments["CHAT"]) if arguments["CHAT"] else newest_chat(call)
-    conversation = Conversation(call, screen, {"chat": name})
-    _greet(conversation)
-    for run in call("run.active", {})["runs"]:
-        if run["chat"] == name:
-            followed(Turn(call, run["run"], screen))
-    return _talk(conversation)
+    return _talk(Conversation(call, screen, {"chat": name}), is_resumed=True)
 
 
-def _greet(conversation: Conversation) -> None:
-    screen = conversation.screen
+def _talk(conversation: Conversation, is_resumed: bool = False) -> int:
+    """Greet a person, show what is still being answered in a chat that is resumed, and take lines until the end."""
+    call, screen, status = conversation.call, conversation.screen, OK
     if conversation.chat and screen.can_ask:
         conversation.print()
-    provider = conversation.call("info", {})["provider"]  # also tells at once when the service is not running
+    provider = call("info", {})["provider"]  # also tells at once when the service is not running
     screen.progress(f"Oasis {VERSION}, {provider['name']} {provider['model']}: /help lists the commands")
-
-
-def _talk(conversation: Conversation) -> int:
-    screen = conversation.screen
-    status = OK
+    for run in call("run.active", {})["runs"] if is_resumed else ():
+        if run["chat"] == conversation.chat:
+            followed(Turn(call, run["run"], screen))
     while True:
         line = read_line(screen, "you: ")
         if line is None or line == "/exit":

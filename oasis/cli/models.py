@@ -106,18 +106,13 @@ def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     # The address of a server at home is asked for; a service on the internet has a known one.
     if not endpoint and screen.can_ask and (provider["local"] or not usual):
         endpoint = read_line(screen, f"Endpoint{f' [{usual}]' if usual else ''}: ") or ""
-    if endpoint:
-        options["endpoint"] = endpoint
     model = str(options.get("model") or arguments["MODEL"])
-    if model:
-        options["model"] = model
     # From a pipe a key is read only when one is needed or asked for.
     needs_key = provider["key"] == "required"
     key = ""
     if arguments["--key"] or needs_key or (screen.can_ask and provider["key"] != "none"):
         key = read_secret(screen, f"Key (not shown{'' if needs_key else ', empty for none'}): ").strip()
-    if key:
-        options["key"] = key
+    options.update(given(endpoint=endpoint, model=model, key=key))
     identifier = call("service.add", {"name": provider["profile"], **options})["identifier"]
     if not model and screen.can_ask:
         choose_model(call, identifier, provider, screen)
@@ -159,10 +154,8 @@ def change(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if not arguments["SERVICE"]:
         return list_services(call, arguments, screen)
     identifier = service_id(call, arguments["SERVICE"])
-    options = _given(arguments)
-    for name, short in (("endpoint", "-u"), ("model", "-m"), ("name", "-n")):
-        if arguments[short]:
-            options[name] = arguments[short]
+    short = given(endpoint=arguments["-u"], model=arguments["-m"], name=arguments["-n"])
+    options = {**_given(arguments), **short}
     for name in filter(None, arguments["--unset"].split("\n")):
         if name not in _OPTIONS:
             raise UsageError(f"{name!r} is no option of a service", "there are: " + ", ".join(_OPTIONS))
@@ -408,9 +401,13 @@ def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         found = [tool for tool in reply["tools"] if not name or tool["name"] == name]
         if not found:
             raise UsageError(f"there is no tool {name!r}", "list them with: oasis tools")
-        if name:
-            return screen.result({"tools": found}, _whole_tool(found[0]))
         lines: list[str | tuple[str, str]] = []
+        if name:
+            tool = found[0]
+            state = f"{'on' if tool['enabled'] else 'off'}, approval {tool['approval']}, class {tool['class']}"
+            lines += [(clean.line(f"{name} ({tool['source']})"), "bold"), f"  {state}, about {tool['tokens']} tokens"]
+            lines += [(clean.line(f"  {tool['note']}"), "-")] if tool.get("note") else []
+            return screen.result({"tools": found}, [*lines, (tool["description"], "")])
         source = ""
         for tool in found:
             if tool["source"] != source:
@@ -436,15 +433,6 @@ def _tool_row(tool: ToolRow) -> Iterator[str | tuple[str, str]]:
         yield clean.line(f"      {tool['note']}"), "-"
 
 
-def _whole_tool(tool: ToolRow) -> Iterator[str | tuple[str, str]]:
-    yield clean.line(f"{tool['name']} ({tool['source']})"), "bold"
-    state = "on" if tool["enabled"] else "off"
-    yield f"  {state}, approval {tool['approval']}, class {tool['class']}, about {tool['tokens']} tokens"
-    if tool.get("note"):
-        yield clean.line(f"  {tool['note']}"), "-"
-    yield tool["description"], ""
-
-
 # Privacy: what a message would send
 
 
@@ -460,6 +448,8 @@ def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         screen.json({**reply, "data": text, "parts": 1})
     elif arguments["--raw"]:
         screen.document(text)
+    elif not reply["url"]:
+        screen.card([f"Nothing: {reply['service']['name']} answers on the router itself."])
     else:
         _show_request(reply, text, screen)
     return OK
@@ -467,15 +457,12 @@ def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def _show_request(reply: shapes.SentRequest, text: str, screen: Screen) -> None:
     service = reply["service"]
-    if not reply["url"]:
-        screen.line(clean.line(f"Nothing: {service['name']} answers on the router itself."))
-        return
     where = "a server of your own" if service["is_local"] else "a service outside your home"
-    screen.line(clean.line(f"To {service['name']} ({service['model']}), {where}:"), "bold")
-    screen.line(clean.line(f"{reply['method']} {reply['url']}"))
-    for name, value in reply["headers"].items():
-        screen.line(clean.line(f"{name}: {value}"))
-    screen.line(f"{reply['bytes']} bytes, about {reply['tokens']} tokens:")
+    screen.card([
+        (clean.line(f"To {service['name']} ({service['model']}), {where}:"), "bold"),
+        f"{reply['method']} {reply['url']}", *[f"{name}: {value}" for name, value in reply["headers"].items()],
+        f"{reply['bytes']} bytes, about {reply['tokens']} tokens:",
+    ])  # fmt: skip
     import json  # which loads `re`: too much for the other commands
 
     try:
@@ -540,11 +527,8 @@ def sysmsg(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def _list_topics(call: Call, screen: Screen) -> int:
     reply = call("topic.list", {})
     width = max((len(topic["key"]) for topic in reply["topics"]), default=0)
-    lines = []
-    for topic in reply["topics"]:
-        mark = "" if topic["is_shipped"] else "  (yours)"
-        lines.append(f"{topic['key']:{width}}  {topic['title']}{mark}")
-    return screen.result(reply, lines)
+    rows = [(one["key"], one["title"], "" if one["is_shipped"] else "  (yours)") for one in reply["topics"]]
+    return screen.result(reply, [f"{key:{width}}  {title}{mark}" for key, title, mark in rows])
 
 
 def _topic(call: Call, key: str) -> shapes.Topic:

@@ -215,13 +215,7 @@ def alive(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         size = int(length) if length.isascii() and length.isdigit() else BODY_BYTES
         if size > BODY_BYTES:
             raise UsageError(f"the body has more than {BODY_BYTES} bytes")
-        data = b""
-        while len(data) < size:
-            piece = os.read(0, size - len(data))
-            if not piece:
-                break
-            data += piece
-        body: object = jsonl.loads(data)
+        body: object = jsonl.loads(sys.stdin.buffer.read(size))
         is_known = isinstance(body, dict) and set(body) in (_PROOF_KEYS, _VISIT_KEYS)
         if not (isinstance(body, dict) and is_known and all(isinstance(word, str) for word in body.values())):
             raise SchemaError("the body is not an object with the texts " + ", ".join(sorted(_PROOF_KEYS)))

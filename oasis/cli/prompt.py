@@ -78,10 +78,14 @@ def follow(call: Call, started: Started | PlanCard, screen: Screen, waits: bool 
 
 def followed(turn: Turn, waits: bool = True) -> int:
     """Follow a turn to its end and return the exit status; Ctrl-C cancels it."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(CANCELLED)
+
     known = {number: _signal.getsignal(number) for number in (_signal.SIGTERM, _signal.SIGHUP)}
     for number, handler in known.items():
         if handler == _signal.SIG_DFL:  # what nohup ignores stays ignored
-            _signal.signal(number, _leave)
+            _signal.signal(number, leave)
     try:
         return turn.follow(waits)
     except KeyboardInterrupt:
@@ -92,10 +96,6 @@ def followed(turn: Turn, waits: bool = True) -> int:
     finally:
         for number, handler in known.items():
             _signal.signal(number, handler)
-
-
-def _leave(number: int, frame: object) -> None:
-    raise SystemExit(CANCELLED)
 
 
 class Turn:

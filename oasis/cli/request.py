@@ -11,6 +11,7 @@ import binascii
 import os
 import sys
 
+from oasis.cli.commands import given
 from oasis.core.ids import looks_like_id
 from oasis.errors import StoreError, UsageError
 
@@ -18,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from oasis.cli.shapes import Call, Params, RunParams, Upload
+    from oasis.cli.shapes import Any, Call, Params, RunParams, Upload
     from oasis.cli.terminal import Screen
 
 NO_SERVICE = "off"  # the thread goes on with the service that is the active one
@@ -36,16 +37,10 @@ def run_params(call: Call, arguments: dict[str, str], screen: Screen) -> RunPara
     if len(continues) == 1 and continues[0].startswith("no=") and not chat:  # that chat, as it always was
         chat, continues = continues[0], []
     search = arguments["--search"]
-    found: RunParams = {}
-    if chat:
-        found["chat"] = chat_id(call, chat)
-    if continues:
-        found["continues"] = continues
-    found.update(along(continues))
-    if arguments["--head"]:
-        found["head"] = arguments["--head"]
-    if arguments["--topic"]:
-        found["topic"] = arguments["--topic"]
+    more: Any = given(
+        chat=chat_id(call, chat), continues=continues, head=arguments["--head"], topic=arguments["--topic"]
+    )
+    found: RunParams = {**along(continues), **more}
     if arguments["--service"]:
         found.update(service(call, arguments["--service"]))
     if search not in ("", "on", "off"):
@@ -88,29 +83,28 @@ def send(call: Call, path: str) -> Upload:
     the daemon raises.
     """
     if path == "-":
-        return _send(call, "stdin", sys.stdin.buffer)
-    path = os.path.expanduser(path)
-    if os.path.isdir(path):
-        raise UsageError(f"{path} is a folder", "name a file")
-    try:
-        file = open(path, "rb")  # noqa: SIM115  # the next line closes it
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
-    with file:
-        return _send(call, os.path.basename(path), file)
-
-
-def _send(call: Call, name: str, file: BinaryIO) -> Upload:
+        file, name = sys.stdin.buffer, "stdin"
+    else:
+        path = os.path.expanduser(path)
+        if os.path.isdir(path):
+            raise UsageError(f"{path} is a folder", "name a file")
+        try:
+            file, name = open(path, "rb"), os.path.basename(path)  # noqa: SIM115  # closed below
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
     params: Params = {"name": name}
-    piece = _read(file)
-    while True:
-        following = _read(file) if piece else b""
-        last: Params = {} if following else {"is_last": True}
-        data = binascii.b2a_base64(piece, newline=False).decode()
-        reply = call("upload.part", {**params, "data": data, **last})
-        if last:
-            return reply
-        params["upload"], piece = reply["upload"], following
+    try:
+        piece = _read(file)
+        while True:
+            following = _read(file) if piece else b""
+            data = binascii.b2a_base64(piece, newline=False).decode()
+            reply = call("upload.part", {**params, "data": data, **given(is_last=not following)})
+            if not following:
+                return reply
+            params["upload"], piece = reply["upload"], following
+    finally:
+        if path != "-":
+            file.close()
 
 
 def _read(file: BinaryIO) -> bytes:

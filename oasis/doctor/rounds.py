@@ -51,11 +51,10 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
     except Exception:  # noqa: S110 - the check that wants the answer meets the same, and says what it is
         pass
     for name, check in CHECKS:
-        entry = {"id": name, "title": texts["checks"][name], "state": "ok"}
-        found: list[Finding] = []
+        entry, before = {"id": name, "title": texts["checks"][name], "state": "ok"}, len(findings)
         try:
             for sight in check(scene):
-                found.append(_finding(texts, sight))
+                findings.append(_finding(texts, sight))
         except SkippedError as reason:
             entry.update(state="skipped", why=str(reason))
         except Exception as bug:
@@ -64,9 +63,8 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
 
             traceback.print_exception(type(bug), bug, bug.__traceback__, file=sys.stderr)
             entry.update(state="skipped", why="a fault in this check (%s); the log tells more" % type(bug).__name__)
-        if found:
+        if len(findings) > before:
             entry["state"] = "found"
-        findings += found
         checks.append(entry)
     findings.sort(key=lambda one: _SEVERITIES.index(one["severity"]))
     return {"findings": findings, "checks": checks, "took_ms": int((now_s() - began) * 1000)}

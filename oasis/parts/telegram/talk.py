@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from oasis.parts.telegram.shapes import Callable, Card, Json, Open, Person, Role, TypeGuard, Update
     from oasis.system.files import Files
 
-    Queued = tuple[Person, Update, Callable[[], str], int]
+    Queued = tuple[Person, Update, Callable[[], str], Open]
     Name = Literal["is_queued", "plan", "is_unsent"]
 
 OWNER: Role = {"name": "messenger", "terminal": False, "pid": 0}
@@ -160,10 +160,10 @@ class Talks:
         """End the answer being given and drop what waits behind it; return what to say."""
         with self._lock:
             run, queue = self._busy.get(chat, ""), self._queues.get(chat, [])
-            dropped = [number for _, _, _, number in queue]
+            dropped = [entry for _, _, _, entry in queue]
             queue.clear()
-        for number in dropped:
-            self.owed.end(number)
+        for entry in dropped:
+            self.owed.end(entry)
         if run:
             self.kit.call("run.cancel", {"run": run}, role)
         words = "Stopping." if run else "" if dropped else "Nothing is being answered here."
@@ -253,13 +253,13 @@ class Talks:
                 if not self._queues[chat] or self.line.is_closed():
                     del self._busy[chat], self._queues[chat]
                     return
-                person, update, begin, number = self._queues[chat].pop(0)
+                person, update, begin, waiting = self._queues[chat].pop(0)
                 self._busy[chat] = ""
-            self.owed.note(number, "is_queued", None)
-            if self._told(person, update, begin, number) and not self.line.is_closed():
-                self.owed.end(number)
+            self.owed.note(waiting, "is_queued", None)
+            if self._told(person, update, begin, waiting) and not self.line.is_closed():
+                self.owed.end(waiting)
 
-    def _told(self, person: Person, update: Update, begin: Callable[[], str], number: int) -> bool:
+    def _told(self, person: Person, update: Update, begin: Callable[[], str], entry: Open) -> bool:
         """Begin a run and show it; False where its answer could not be sent."""
         chat, role, run = update["chat"], OWNER if person["role"] == "owner" else GUEST, ""
         try:
@@ -270,7 +270,7 @@ class Talks:
                 self._busy[chat] = run
             if self._paired(person) is None:  # forgotten a moment ago, when there was no run to end yet
                 self.kit.call("run.cancel", {"run": run}, OWNER)
-            answer = Following(self, chat, role, number).follow(run, _number_of(update))
+            answer = Following(self, chat, role, entry).follow(run, _number_of(update))
             now = self._paired(person)
             if now is not None:
                 # /new may have come meanwhile: the place of an answer is where its run was.
@@ -282,7 +282,7 @@ class Talks:
             return True
         except RefusedError as error:
             if run:
-                return self._unsent(run, number, error)
+                return self._unsent(run, entry, error)
             fault: OasisError = error  # the message's file could not be fetched: that can be said
         except OasisError as error:
             fault = error
@@ -294,16 +294,16 @@ class Talks:
             self.line.lasting(lambda tries: put(self.line, chat, words, reply_to=_number_of(update), tries=tries))
             return True
         except RefusedError as refused:
-            return self._unsent(run, number, refused)
+            return self._unsent(run, entry, refused)
 
     # What is owed
 
-    def _unsent(self, run: str, number: int, refused: RefusedError) -> bool:
+    def _unsent(self, run: str, entry: Open, refused: RefusedError) -> bool:
         """Note an answer that Telegram did not take and where to read it; its chat hears of it later."""
         if not self.line.is_closed():
             self.kit.log("telegram: an answer could not be sent: %s" % refused.message)
-            self.owed.note(number, "plan", None)
-            self.owed.note(number, "is_unsent", True)
+            self.owed.note(entry, "plan", None)
+            self.owed.note(entry, "is_unsent", True)
             here = str(self.kit.runs.get(run).chat) if run else ""
             self.note_shown(str(self.kit.parts.part("notice").tell("event", _UNSENT_NOTICE, chat=here)["id"]))
         return False
@@ -332,7 +332,7 @@ class Talks:
                 except RefusedError as refused:
                     if is_passing(refused) or self.line.is_closed():
                         return  # with the next message, or the next start
-                self.owed.told(entry)
+                self.owed.end(entry)
         finally:
             with self._lock:
                 self._is_telling = False
@@ -400,14 +400,14 @@ _UNSHOWN = "(A part of this could not be shown here. It is on the router's page.
 
 
 class Following:
-    """Follows a run in one chat, with the role of who is there; `number` is that of what the chat waits for."""
+    """Follows a run in one chat, with the role of who is there; `entry` is what the chat waits for."""
 
-    def __init__(self, talks: Talks, chat: int, role: Role, number: int) -> None:
+    def __init__(self, talks: Talks, chat: int, role: Role, entry: Open) -> None:
         self._talks = talks
         self._line = talks.line
         self._chat = chat
         self._role = role
-        self._number = number
+        self._entry = entry
         self._now_s = talks.kit.clock.now_s
         self._typed_s = 0.0
         self._unshown: list[shapes.CardEvent] = []  # events whose cards are still to be shown
@@ -430,9 +430,9 @@ class Following:
                     card = event["plan"]
                     summary = clean.line(card["summary"])[:_SUMMARY_CHARS]
                     kept: shapes.PlanName = {"id": card["id"], "short": card["short"], "summary": summary}
-                    self._talks.owed.note(self._number, "plan", kept)
+                    self._talks.owed.note(self._entry, "plan", kept)
                 elif event["type"] == "approval":
-                    self._talks.owed.note(self._number, "plan", None)
+                    self._talks.owed.note(self._entry, "plan", None)
                 if event["type"] in ("plan", "approval", "change"):
                     self._unshown.append(event)
             since, is_over = reply["next"], reply["state"] not in ("running", "waiting")
@@ -517,8 +517,7 @@ class Owed:
         self._ram, self._flash = ram, flash
         self._log = log
         self._lock = threading.Lock()
-        self._number = 0
-        self._open: dict[int, Open] = {}
+        self._open: list[Open] = []
         self._on_flash = files.read(flash) or b""
         # RAM has the newest, where the router was not off meanwhile.
         try:
@@ -527,57 +526,49 @@ class Owed:
             kept = []
         self._lost: list[Open] = [one for one in kept[:MOST] if _is_entry(one)] if isinstance(kept, list) else []
 
-    def begin(self, chat: int, message: int, is_queued: bool) -> int:
-        """Note a message that is not answered yet; return the number of its entry."""
+    def begin(self, chat: int, message: int, is_queued: bool) -> Open:
+        """Note a message that is not answered yet; return its entry."""
+        entry: Open = {"chat": chat, "message": message}
         with self._lock:
-            self._number += 1
-            entry: Open = {"chat": chat, "message": message}
+            self._open.append(entry)
             if is_queued:
                 entry["is_queued"] = True
-            self._open[self._number] = entry
             self._keep()
-            return self._number
+        return entry
 
-    def note(self, number: int, name: Name, value: object) -> None:
+    def note(self, entry: Open, name: Name, value: object) -> None:
         """Note something about an entry, or forget it with None; one that is over stays over."""
         with self._lock:
-            entry = self._open.get(number)
-            if entry is None or entry.get(name) == value:
+            if entry.get(name) == value or not any(one is entry for one in self._open):
                 return
             entry.pop(name, None)
             if value is not None:
                 entry[name] = value  # type: ignore[typeddict-item]
             self._keep()
 
-    def end(self, number: int) -> None:
-        """Forget an entry: it was answered, or its owner stopped it."""
-        with self._lock:
-            if self._open.pop(number, None) is not None:
-                self._keep()
-
     def plan(self, chat: int) -> shapes.PlanName | None:
         """Return the plan that a chat waits for."""
         with self._lock:
-            return next((one["plan"] for one in self._open.values() if one["chat"] == chat and one.get("plan")), None)
+            return next((one["plan"] for one in self._open if one["chat"] == chat and one.get("plan")), None)
 
     def untold(self) -> list[Open]:
         """Return what was lost or could not be sent, and its chat does not know yet."""
         with self._lock:
-            return [*self._lost, *(one for one in self._open.values() if one.get("is_unsent"))]
+            return [*self._lost, *(one for one in self._open if one.get("is_unsent"))]
 
-    def told(self, entry: Open) -> None:
-        """Forget an entry that its chat knows now."""
+    def end(self, entry: Open) -> None:
+        """Forget an entry: it was answered, its owner stopped it, or its chat knows of it now."""
         self.drop(lambda one: one is entry)
 
     def drop(self, is_over: Callable[[Open], bool]) -> None:
         """Forget some entries."""
         with self._lock:
             self._lost = [one for one in self._lost if not is_over(one)]
-            self._open = {number: one for number, one in self._open.items() if not is_over(one)}
+            self._open = [one for one in self._open if not is_over(one)]
             self._keep()
 
     def _keep(self) -> None:
-        entries = [*self._lost, *self._open.values()][-MOST:]
+        entries = [*self._lost, *self._open][-MOST:]
         is_waiting = bool(self._lost) or any(one.get(name) for one in entries for name in _WAITS)
         data = jsonl.line(entries)
         flash = data if is_waiting else b""
