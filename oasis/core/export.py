@@ -65,105 +65,40 @@ def read(handle: "Handle", new_id: "NewId", unix_ms: int = 0) -> "Import":
         )
     parts = jsonl.members(handle, whole)
     is_ours = "format" in parts and jsonl.part_value(handle, parts["format"], RECORD_BYTES) == FORMAT
-    found = _Ours(handle, parts, new_id) if is_ours else _Upstream(handle, parts, new_id, unix_ms)
+    found = Import(handle, parts, new_id) if is_ours else _Upstream(handle, parts, new_id, unix_ms)
     if not found.count:
         raise SchemaError("the file holds no message", "export the chat again")
     return found
 
 
 class Import:
-    """A chat on its way in. `title`, `count` of messages, `reports`: what was repaired, `heads`: names of bookmarks."""
+    """A chat on its way in. `title`, `count` of messages, `reports`: what was repaired, `heads`: names of bookmarks.
 
-    def __init__(self, handle: "Handle", new_id: "NewId") -> None:
-        self._handle = handle
-        self._new_id = new_id
-        self._left_out = 0
-        self.title = ""
-        self.count = 0
-        self.reports: list[str] = []
-        self.heads: set[str] = set()
-
-    def __contains__(self, name: str) -> bool:
-        """Return whether a message of the file has this id."""
-        return False
-
-    def rename(self) -> None:
-        """Give every message a new id: some of them are stored already."""
-
-    def rename_heads(self, names: "dict[str, str]") -> None:
-        """Give bookmarks other names: theirs stand elsewhere already."""
-
-    def messages(self) -> "Iterator[Message]":
-        """Yield the messages, parents first, each marked as words of an import."""
-        raise NotImplementedError
-
-    def records(self) -> "Iterator[ChatRecord]":
-        """Yield the records about the chat."""
-        return iter(())
-
-    def blobs(self) -> "Iterator[tuple[str, str]]":
-        """Yield (sha256, base64) of the attachments.
-
-        Raises: SchemaError for what is no text.
-        """
-        return iter(())
-
-    def _report(self, text: str) -> None:
-        if len(self.reports) < REPORTS:
-            self.reports.append(text)
-        else:
-            self._left_out += 1
-            self.reports[REPORTS:] = ["%d more repairs of this kind" % self._left_out]
-
-    def _marked(self, message: "Message") -> "Message":
-        message["taint"] = [IMPORTED] + [label for label in message.get("taint", []) if label != IMPORTED]
-        return message
-
-
-class _Upstream(Import):
-    """A chat of the Lua program: one thread, without ids and times."""
-
-    def __init__(self, handle: "Handle", parts: "dict[str, Span]", new_id: "NewId", unix_ms: int) -> None:
-        Import.__init__(self, handle, new_id)
-        self._parts = parts
-        self._unix_ms = unix_ms
-        for item in lua_chats.messages(handle, parts, self._report):
-            _check_size(self._made(item, "0" * 25, ""), self.count)
-            item = {}  # let go of it before the next one is made
-            self.count += 1
-
-    def messages(self) -> "Iterator[Message]":
-        before = ""
-        # One after another, the last one at the time of the file: lists and branches sort by it.
-        unix_ms = self._unix_ms - self.count
-        for item in lua_chats.messages(self._handle, self._parts, lambda text: None):
-            unix_ms += 1
-            name = self._new_id()
-            if self._unix_ms:
-                name = ids.at(name, unix_ms)
-            yield self._made(item, name, before)
-            item = {}  # let go of it before the next one is made
-            before = name
-
-    def _made(self, item: "Message", name: str, before: str) -> "Message":
-        message: Message = {"id": name}
-        message.update(item)
-        if before:
-            message["continues"] = [before]
-        return self._marked(message)
-
-
-class _Ours(Import):
-    """A chat as a document of ours. What is held is where each message stands, and the ids."""
+    Of a document of ours; what is held is where each message stands, and the ids.
+    """
 
     def __init__(self, handle: "Handle", parts: "dict[str, Span]", new_id: "NewId") -> None:
-        Import.__init__(self, handle, new_id)
+        self._handle = handle
         self._parts = parts
+        self._new_id = new_id
+        self._left_out = 0
         self._places = array("I")  # begin and end of each message
         self._number: dict[str, int] = {}  # id -> which message has it
         self._other: dict[int, str] = {}  # which message -> the id that it gets instead
         self._heads: dict[str, str] = {}
         self._is_renamed = False
+        self.title = ""
+        self.count = 0
+        self.reports: list[str] = []
+        self.heads: set[str] = set()
+        self._read()
+
+    def _read(self) -> None:
+        """Look through the whole file.
+
+        Raises: SchemaError naming the path of what cannot be stored.
+        """
+        handle, parts = self._handle, self._parts
         version = jsonl.part_value(handle, parts["version"], RECORD_BYTES) if "version" in parts else None
         if version != VERSION:
             raise SchemaError("version is %r" % (version,), "this program reads version %d" % VERSION)
@@ -183,6 +118,13 @@ class _Ours(Import):
         self._order = None if is_ordered else self._sorted()
         self.heads.update([record["name"] for record in self._records(True) if record.get("type") == "bookmark"])
         self.heads.discard("")
+
+    def _report(self, text: str) -> None:
+        if len(self.reports) < REPORTS:
+            self.reports.append(text)
+        else:
+            self._left_out += 1
+            self.reports[REPORTS:] = ["%d more repairs of this kind" % self._left_out]
 
     def _look(self) -> bool:
         """Read all messages once; return whether parents stand before their children."""
@@ -221,17 +163,10 @@ class _Ours(Import):
 
     def _message(self, span: "Span", number: int, is_reported: bool) -> "Message":
         path = "messages[%d]" % number
-        try:
-            value = jsonl.part_value(self._handle, span, jsonl.LINE_BYTES, VALUES)
-        except SchemaError as error:
-            raise SchemaError("%s: %s" % (path, error.message), error.hint)
+        found: list[str] = []
+        value = lua_chats.item(self._handle, span, path, found)
         if not isinstance(value, dict):
             raise SchemaError(path + " must be an object", "export the chat again")
-        found: list[str] = []
-        whole = jsonl.mended(value)
-        if whole is not value:
-            found.append(path + " with U+FFFD for half a character")
-        value = dict(whole) if isinstance(whole, dict) else value
         name = value.get("id")
         if isinstance(name, str) and ids.looks_like_id(name) and not ids.is_scru128(name.lower()):
             found.append(path + ".id")
@@ -244,7 +179,7 @@ class _Ours(Import):
             raise SchemaError(path + error.message[error.message.find(".") :], "export the chat again")
         if found and is_reported:
             self._report("read in part: " + ", ".join(found[:8]))
-        return self._marked(message)
+        return _marked(message)
 
     def _sorted(self) -> "list[int]":
         """Return the numbers of the messages, parents before children, else as they stand."""
@@ -275,9 +210,11 @@ class _Ours(Import):
         return order
 
     def __contains__(self, name: str) -> bool:
+        """Return whether a message of the file has this id."""
         return name in self._number
 
     def rename(self) -> None:
+        """Give every message a new id: some of them are stored already."""
         self._is_renamed = True
         for name in self._number:
             number = self._number[name]
@@ -285,9 +222,11 @@ class _Ours(Import):
             self._other[number] = ids.at(self._new_id(), ids.scru128_ms(name))
 
     def rename_heads(self, names: "dict[str, str]") -> None:
+        """Give bookmarks other names: theirs stand elsewhere already."""
         self._heads = names
 
     def messages(self) -> "Iterator[Message]":
+        """Yield the messages, parents first, each marked as words of an import."""
         for number in range(len(self._places) // 2) if self._order is None else self._order:
             name = self._other.get(number)
             if name == "":
@@ -306,6 +245,7 @@ class _Ours(Import):
         return self._other.get(self._number[name], name) if name in self._number and self._is_renamed else name
 
     def records(self) -> "Iterator[ChatRecord]":
+        """Yield the records about the chat."""
         for record in self._records(False):
             if record.get("target") in self._number:
                 record["target"] = self._name(record["target"])
@@ -332,9 +272,11 @@ class _Ours(Import):
                 yield record
 
     def blobs(self) -> "Iterator[tuple[str, str]]":
-        if "blobs" not in self._parts:
-            return
-        found = jsonl.members(self._handle, self._parts["blobs"])
+        """Yield (sha256, base64) of the attachments.
+
+        Raises: SchemaError for what is no text.
+        """
+        found = jsonl.members(self._handle, self._parts["blobs"]) if "blobs" in self._parts else {}
         for name in found:
             try:
                 value = jsonl.part_value(self._handle, found[name], BLOB_CHARS)
@@ -343,6 +285,46 @@ class _Ours(Import):
             if not isinstance(value, str):
                 raise _must("blobs", "an object of base64 texts")
             yield name, value
+
+
+class _Upstream(Import):
+    """A chat of the Lua program: one thread, without ids and times."""
+
+    def __init__(self, handle: "Handle", parts: "dict[str, Span]", new_id: "NewId", unix_ms: int) -> None:
+        self._theirs = parts
+        self._unix_ms = unix_ms
+        Import.__init__(self, handle, {}, new_id)
+
+    def _read(self) -> None:
+        for item in lua_chats.messages(self._handle, self._theirs, self._report):
+            _check_size(self._made(item, "0" * 25, ""), self.count)
+            item = {}  # let go of it before the next one is made
+            self.count += 1
+
+    def messages(self) -> "Iterator[Message]":
+        before = ""
+        # One after another, the last one at the time of the file: lists and branches sort by it.
+        unix_ms = self._unix_ms - self.count
+        for item in lua_chats.messages(self._handle, self._theirs, lambda text: None):
+            unix_ms += 1
+            name = self._new_id()
+            if self._unix_ms:
+                name = ids.at(name, unix_ms)
+            yield self._made(item, name, before)
+            item = {}  # let go of it before the next one is made
+            before = name
+
+    def _made(self, item: "Message", name: str, before: str) -> "Message":
+        message: Message = {"id": name}
+        message.update(item)
+        if before:
+            message["continues"] = [before]
+        return _marked(message)
+
+
+def _marked(message: "Message") -> "Message":
+    message["taint"] = [IMPORTED] + [label for label in message.get("taint", []) if label != IMPORTED]
+    return message
 
 
 def _check_size(message: "Message", number: int) -> None:

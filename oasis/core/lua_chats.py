@@ -81,40 +81,44 @@ def _all(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], No
         if number == MESSAGES:
             raise SchemaError("more than %d messages" % MESSAGES, "import the chat in parts")
         path = "messages[%d]" % number
-        try:
-            item = jsonl.part_value(handle, span, jsonl.LINE_BYTES, VALUES)
-        except SchemaError as error:
-            raise SchemaError("%s: %s" % (path, error.message), error.hint)
-        whole = jsonl.mended(item)
-        if whole is not item:
-            report("%s was read with U+FFFD for half a character" % path)
-        found = _plain(whole, path, report)
-        item = whole = None
-        if found:
-            yield found
-        found = {}  # let go of it before the next one is made
+        repairs: list[str] = []
+        value = item(handle, span, path, repairs)
+        for repair in repairs:
+            report(path + " was read" + repair[len(path) :])
+        role = value.get("role") if isinstance(value, dict) else None
+        if isinstance(value, dict) and isinstance(role, str):
+            content: Json = value.get("content", "")
+            if content is None:
+                content = ""
+            if not isinstance(content, str):
+                content = jsonl.dumps(content)
+                report("%s.content was no text; it is kept as JSON" % path)
+            value = None  # let go of it before the next one is made
+            if role in ROLES:
+                yield {"role": role, "content": content}
+            elif role:
+                yield {"role": "user", "content": content, "foreign_role": role}
+            elif content:
+                report("%s has no role and was left out: %s" % (path, content[:60]))
+            content = ""
+        else:
+            report("%s is no message and was left out" % path)
         number += 1
 
 
-def _plain(item: "Json", path: str, report: "Callable[[str], None]") -> "Message":
-    """Return one message as read, {} for none."""
-    role = item.get("role") if isinstance(item, dict) else None
-    if not isinstance(item, dict) or not isinstance(role, str):
-        report("%s is no message and was left out" % path)
-        return {}
-    content: Json = item.get("content", "")
-    if content is None:
-        content = ""
-    if not isinstance(content, str):
-        content = jsonl.dumps(content)
-        report("%s.content was no text; it is kept as JSON" % path)
-    if not role:
-        if content:
-            report("%s has no role and was left out: %s" % (path, content[:60]))
-        return {}
-    if role in ROLES:
-        return {"role": role, "content": content}
-    return {"role": "user", "content": content, "foreign_role": role}
+def item(handle: "Handle", span: "Span", path: str, repairs: "list[str]") -> "Json":
+    """Return the value of one message of a file; what was repaired in it is added to `repairs`.
+
+    Raises: SchemaError naming the path.
+    """
+    try:
+        value = jsonl.part_value(handle, span, jsonl.LINE_BYTES, VALUES)
+    except SchemaError as error:
+        raise SchemaError("%s: %s" % (path, error.message), error.hint)
+    whole = jsonl.mended(value)
+    if whole is not value:
+        repairs.append(path + " with U+FFFD for half a character")
+    return whole
 
 
 def write(ordered: "list[Message]") -> "dict[str, object]":
@@ -196,26 +200,17 @@ def _sections(text: str) -> "list[tuple[str, list[tuple[str, str]]]]":
                 found += known
             pairs = known[0][1]
         elif "=" in line and line[:1] not in ("#", ";"):
-            key, value = line.split("=", 1)
-            pairs.append((key.strip(), _value(value.strip(), lines)))
+            key, value = [word.strip() for word in line.split("=", 1)]
+            if value[:1] == '"':  # one whose quote stays open goes on over the next lines
+                value = value[1:]
+                while lines and not _is_closed(value):
+                    value += "\n" + lines.pop(0)
+                value = value.rstrip()
+                value = value[:-1] if _is_closed(value) else value
+            pairs.append((key, value.replace("\\n", "\n").replace('\\"', '"')))
     return found
-
-
-def _value(value: str, lines: "list[str]") -> str:
-    """Return a value; one whose quote stays open goes on over the next lines, which are taken from `lines`."""
-    if value[:1] != '"':
-        return _unescaped(value)
-    value = value[1:]
-    while not _is_closed(value) and lines:
-        value += "\n" + lines.pop(0)
-    value = value.rstrip()
-    return _unescaped(value[:-1] if _is_closed(value) else value)
 
 
 def _is_closed(value: str) -> bool:
     value = value.rstrip()
     return value[-1:] == '"' and value[-2:] != '\\"'
-
-
-def _unescaped(value: str) -> str:
-    return value.replace("\\n", "\n").replace('\\"', '"')
