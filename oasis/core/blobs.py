@@ -12,17 +12,7 @@ from oasis.core.schema import blocks, is_sha256
 from oasis.errors import StoreError, UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Callable, Message, Protocol
-
-    class Files(Protocol):
-        """What is needed of a file system; system/files.py is the real one. `replace` is atomic and makes 0600."""
-
-        def read(self, path: str) -> "bytes | None": ...
-        def replace(self, path: str, data: bytes) -> None: ...
-        def remove(self, path: str) -> None: ...
-        def folder(self, path: str) -> None: ...
-        def names(self, path: str) -> "list[str]": ...
-
+    from oasis.core.shapes import Block, Callable, Files, Message
 
 # Half of the flash that all chats may take together; in base64 a tenth of the longest request to a worker. Vendors take
 # more, a router should not.
@@ -53,8 +43,6 @@ _MAGIC = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-# What a write that was cut off leaves next to the file.
-_UNFINISHED = ".new"
 
 
 def media_type(name: str, data: bytes) -> "tuple[str, str]":
@@ -62,27 +50,20 @@ def media_type(name: str, data: bytes) -> "tuple[str, str]":
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     if extension in _BY_EXTENSION:
         return _BY_EXTENSION[extension], ""
-    found = _sniffed(data)
     shown = clean.name(extension, 16)
     what = "files ending in .%s are not known" % shown if shown else "the name has no ending"
-    if found == OCTETS:
-        return OCTETS, what + "; models will see only that this file is there"
-    return found, "%s; by its bytes it is %s" % (what, found)
-
-
-def _sniffed(data: bytes) -> str:
-    for magic, kind in _MAGIC:
-        if data.startswith(magic):
-            return kind
+    kinds = [kind for magic, kind in _MAGIC if data.startswith(magic)]
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    if data and b"\0" not in data:
+        kinds.append("image/webp")
+    if not kinds and data and b"\0" not in data:
         try:
             data.decode("utf-8")
+            kinds.append("text/plain")
         except UnicodeError:
-            return OCTETS
-        return "text/plain"
-    return OCTETS
+            pass
+    if not kinds:
+        return OCTETS, what + "; models will see only that this file is there"
+    return kinds[0], "%s; by its bytes it is %s" % (what, kinds[0])
 
 
 class Blobs:
@@ -145,25 +126,14 @@ class Blobs:
         """Return the digests of all files, sorted."""
         return [name for name in self._files.names(self._folder) if is_sha256(name)]
 
-    def orphans(self, referenced: "list[str]") -> "list[str]":
-        """Return the names of files that no chat refers to, `referenced` being all digests that one does."""
-        known = set(referenced)
-        return [name for name in self._files.names(self._folder) if _is_ours(name) and name not in known]
-
-    def remove(self, name: str) -> None:
-        """Remove a file by a name that `orphans` or `digests` gave; it may be gone already."""
-        if not _is_ours(name):
-            raise StoreError("%r cannot be the name of an attachment" % name[:NAME_CHARS])
-        self._files.remove(self._folder + "/" + name)
+    def remove(self, digest: str) -> None:
+        """Remove a file; it may be gone already."""
+        self._files.remove(self._path(digest))
 
     def _path(self, digest: str) -> str:
         if not is_sha256(digest):
             raise StoreError("%r cannot be the name of an attachment" % str(digest)[:NAME_CHARS])
         return self._folder + "/" + digest
-
-
-def _is_ours(name: str) -> bool:
-    return is_sha256(name[: -len(_UNFINISHED)] if name.endswith(_UNFINISHED) else name)
 
 
 def references(messages: "list[Message]") -> "list[str]":

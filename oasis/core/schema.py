@@ -22,7 +22,6 @@ Option delta: {"provider_ptr"?, "servers"?: [names], "search"?: bool, "tool_mode
 and [] are values that switch off.
 Usage: {"input_tokens": the whole prompt, cached included, "output_tokens": reasoning included, "reasoning_tokens"?,
 "cache_creation_input_tokens"?, "cache_read_input_tokens"?}; what is not known is left out, never 0.
-Response: {"type": "message", "role": "assistant", "model", "content": [blocks], "stop_reason", "usage"}.
 
 A line of a chat file without "role" is a record about the chat:
     {"type": "title", "title", "by"?: "owner" | "model"}         also {"title"} alone, as first written
@@ -39,7 +38,7 @@ from oasis.core.ids import is_scru128, looks_like_id
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Callable, ChatRecord, Entry, Marker, Message, Response, TypeIs
+    from oasis.core.shapes import Block, Callable, ChatRecord, Entry, Marker, Message, TypeIs
 
     Fields = dict[str, str | tuple[str, ...]]  # name -> kind
 
@@ -116,14 +115,13 @@ _TESTS: "dict[str, Callable[[object], bool]]" = {
 _WORD, _TEXT, _TITLE = "a word", "a text", "a title"
 _CHARS = {_WORD: WORD_CHARS, _TEXT: TEXT_CHARS, _TITLE: TITLE_CHARS}
 _IDS, _WORDS, _LABELS = "a list of message ids", "a list of texts", "a list of texts, not empty"
-_CONTENT, _ITEMS, _RESULTS = "a text or a list of blocks", "a list of blocks", "a list of blocks of a result"
+_CONTENT, _RESULTS = "a text or a list of blocks", "a list of blocks of a result"
 # A list -> what each item is, how many there may be, and their name.
 _LISTS = {
     _IDS: (_ID, PARENTS, "entries"),
     _WORDS: (_WORD, PARENTS, "entries"),
     _LABELS: (_WORD, PARENTS, "entries"),  # one that cannot be read must not pass for none
     _CONTENT: ("block", BLOCKS, "blocks"),
-    _ITEMS: ("block", BLOCKS, "blocks"),
     _RESULTS: ("result", BLOCKS, "blocks"),
 }
 # Objects that are neither too deep nor too large, and what is known of their fields.
@@ -132,16 +130,11 @@ _OBJECTS: "dict[str, Fields]" = {
     "usage": dict([(name, _TOKENS) for name in USAGE]),
     "options": {"provider_ptr": _WORD, "servers": _WORDS, "search": _FLAG, "tool_mode": TOOL_MODES},
 }
-_ANSWER: "Fields" = {
-    "stop_reason": STOP_REASONS, "usage": "usage", "provider": _WORD, "model": _WORD, "error": "object",
-}  # fmt: skip
 _MESSAGE: "Fields" = {"id": _ID, "role": ROLES, "content": _CONTENT}
 # The fields that a message may have.
-OPTIONAL: "Fields" = {"continues": _IDS, "head": _BOOKMARK, "options": "options", "cache": _TRUE, "taint": _LABELS}
-OPTIONAL.update(_ANSWER)
-_RESPONSE: "Fields" = {
-    "type": ("message",), "role": ("assistant",), "model": _WORD, "content": _ITEMS, "stop_reason": STOP_REASONS,
-    "usage": "usage",
+OPTIONAL: "Fields" = {
+    "continues": _IDS, "head": _BOOKMARK, "options": "options", "cache": _TRUE, "taint": _LABELS,
+    "stop_reason": STOP_REASONS, "usage": "usage", "provider": _WORD, "model": _WORD, "error": "object",
 }  # fmt: skip
 # Type of a block, or of a record -> the fields that must be there, and those that may. The hash names a file.
 _FILE: "tuple[Fields, Fields]" = ({"media_type": _WORD, "sha256": _SHA256}, {"name": _WORD, "size_bytes": _COUNT})
@@ -200,8 +193,6 @@ def fault(value: object, kind: "str | tuple[str, ...]") -> str:
         return _size_fault(value) or _fields(value, {}, _OBJECTS[kind])
     if kind == "message":
         return _fields(value, _MESSAGE, OPTIONAL)
-    if kind == "response":
-        return _fields(value, _RESPONSE, _ANSWER)
     name = value.get("type", "title" if kind == "record" else None)
     if kind == "record":
         if not isinstance(name, str) or not 0 < len(name) <= WORD_CHARS:
@@ -272,11 +263,6 @@ def check_line(value: object) -> "Entry":
 def check_block(block: object, path: str = "block") -> "Block":
     """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
     return _checked(block, "block", path)  # type: ignore[return-value]  # this was the check
-
-
-def check_response(response: object) -> "Response":
-    """Raise SchemaError, naming the path, unless `response` is a normalized response of a service."""
-    return _checked(response, "response", "response")  # type: ignore[return-value]  # this was the check
 
 
 def blocks(message: "Message | Block") -> "list[Block]":

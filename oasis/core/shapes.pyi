@@ -142,16 +142,6 @@ class Document(TypedDict, total=False):
     records: list[ChatRecord]
     blobs: dict[str, str]  # sha256 -> base64
 
-class Response(TypedDict, total=False):
-    """A normalized answer of a service."""
-
-    type: str
-    role: str
-    model: str
-    content: list[Block]
-    stop_reason: str
-    usage: Usage
-
 class Handle(Protocol):
     """An open file of bytes, for reading."""
 
@@ -163,8 +153,11 @@ class Handle(Protocol):
     ) -> None: ...
 
 class Files(Protocol):
-    """What the store needs of a file system; system/files.py is the real one."""
+    """What stores need of a file system; system/files.py is the real one. `replace` is atomic and makes 0600."""
 
+    def read(self, path: str) -> bytes | None: ...
+    def replace(self, path: str, data: bytes) -> None: ...
+    def remove(self, path: str) -> None: ...
     def reader(self, path: str) -> Handle | None: ...
     def rewrite(self, path: str, pieces: Iterator[bytes]) -> None: ...
     def settle(self, path: str) -> None: ...

@@ -130,7 +130,7 @@ def test_a_file_is_read_with_its_bytes_and_what_is_gone_or_damaged_is_told():
         assert "cannot be the name" in refusal(StoreError, kept.remove, wrong)
 
 
-def test_what_no_chat_refers_to_is_an_orphan_and_foreign_files_are_nobodys():
+def test_messages_refer_to_files_also_in_results_and_foreign_files_are_nobodys():
     files = Memory()
     kept = store(files)
     one, two = [kept.put("a.txt", data)[0] for data in (b"one", b"two")]
@@ -143,8 +143,3 @@ def test_what_no_chat_refers_to_is_an_orphan_and_foreign_files_are_nobodys():
         {"role": "tool", "content": [dict(tool_result({"id": "", "name": ""}, ""), content=[two, one])]},
     ]
     assert blobs.references(messages) == [one["sha256"], two["sha256"]]
-    assert kept.orphans(blobs.references(messages)) == [one["sha256"] + ".new"]
-    assert sorted(kept.orphans([two["sha256"]])) == sorted([one["sha256"], one["sha256"] + ".new"])
-    for name in kept.orphans([two["sha256"]]):
-        kept.remove(name)
-    assert sorted(files.data) == sorted([FOLDER + "/README", FOLDER + "/" + two["sha256"]])
