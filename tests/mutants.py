@@ -713,8 +713,8 @@ MUTANTS = (
     (
         "texts: what was approved with words of others in sight is theirs",
         "oasis/tools/operator.py",
-        'or plan["tainted"] or plan["undoes"]:\n            return []',
-        'or plan["undoes"]:\n            return []',
+        'not (plan["tainted"] or plan["undoes"])',
+        'not plan["undoes"]',
         OF_TEXTS,
     ),
     ("texts: an undo takes the record", "oasis/change/text_origin.py", "if key not in gone]", "if True]", OF_TEXTS),
@@ -1838,8 +1838,8 @@ MUTANTS = (
     (
         "times: a plan that drops one waits",
         "oasis/tools/operator.py",
-        "        plan = self._timely(plan)\n",
-        "",
+        "plan = self._timely(plan)",
+        "pass",
         OF_TIMES,
     ),
     (
@@ -1947,7 +1947,7 @@ MUTANTS = (
     (
         "roles: a tool is for whom the table says",
         "oasis/tools/registry.py",
-        "if not operator.may(name):",
+        "if not may_use(operator.role, name):",
         "if False:",
         OF_ROLES,
     ),
@@ -1969,7 +1969,7 @@ MUTANTS = (
     (
         "many: what nobody approves is counted",
         "oasis/tools/operator.py",
-        "reason = self._shop.allowance.take(self._run.id)",
+        "reason = shop.allowance.take(self._run.id)",
         'reason = ""',
         OF_ALLOWANCE,
     ),

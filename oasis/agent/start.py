@@ -311,8 +311,9 @@ def gather(services: Services) -> TurnStarter:
         Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),
         Wait(lambda: is_trusted(root, files, clock.unix_s(), 0), time.sleep),
     )
-    built_in = [BuiltIn(Router(root, services.executor.run, files))]
-    registry = Registry(built_in, services.settings.sections, services.cursor, clock.now_s)
+    registry = Registry(
+        [BuiltIn(Router(root, services.executor.run, files))], services.settings.sections, services.cursor, clock.now_s
+    )
     for load in services.parts.outside():
         registry.add(load)
     # The tools of the workspace and the web, made when the tools are first listed.

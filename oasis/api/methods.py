@@ -15,31 +15,17 @@ from oasis.change.apply.journal import chosen
 from oasis.change.plan import ahead, card, checked_forces
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
+from oasis.system.connections import connection
 from oasis.tools import replies
 
 if False:  # annotations only
-    from collections.abc import Iterator, Mapping
-
     from oasis.agent.runs import Run
     from oasis.agent.shapes import Asked, News
+    from oasis.api import shapes as api
     from oasis.api.parts import Services
-    from oasis.api.shapes import (
-        ActiveRuns,
-        Alive,
-        Decision,
-        Done,
-        Ending,
-        Joined,
-        PackageNames,
-        RunState,
-        SecretKept,
-        Started,
-        Upload,
-    )
+    from oasis.api.shapes import Done, Started
     from oasis.change.shapes import Audited, Record, Role
-    from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Callable, Options
-    from oasis.system.connections import Connection
+    from oasis.core.shapes import Any, Callable, Iterator, Mapping, Options
 
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
@@ -67,11 +53,8 @@ class Methods:
         self._turn_starter = services.turn_starter
         self._talks = services.conversations
         self._runs = services.runs
-        self._owners: dict[str, Callable[[], object]] = {
-            "methods": lambda: self,
-            "chats": services.conversations,
-            "services": services.book,
-        }
+        self._came = services.came
+        self._owners: dict[str, Callable[[], Any]] = {"chats": services.conversations, "services": services.book}
 
     def call(self, name: str, params: dict[str, object], role: Role) -> dict[str, object]:
         """Call a method for somebody.
@@ -80,27 +63,22 @@ class Methods:
         Raises: any OasisError; UsageError for an unknown method or bad arguments, PolicyError for a wrong role.
         """
         if name not in TABLE:
-            raise UsageError(
-                "there is no method %r" % name, "optional parts bring more; there are: " + ", ".join(TABLE)
-            )
+            hint = "optional parts bring more; there are: " + ", ".join(TABLE)
+            raise UsageError("there is no method %r" % name, hint)
         method = TABLE[name]
         if name not in ROLES.get(str(role["name"]), ()):
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, method.arguments)
         try:
-            handler = getattr(self.owner(method.owner), method.function)
+            owner: Any = self
+            if method.owner != "methods":  # made with its first call
+                make = self._owners.get(method.owner)
+                owner = make() if make else self._parts.part(method.owner)
+            handler = getattr(owner, method.function)
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
             raise self._services.redactor.error(error)
         return replies.shown(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
-
-    def owner(self, name: str) -> Any:
-        """Return the object that a row of the table names, made with its first call.
-
-        Raises: UsageError for a part that is not installed.
-        """
-        make = self._owners.get(name)
-        return make() if make else self._parts.part(name)
 
     def info(self, role: Role) -> dict[str, object]:
         service = self._settings.services()[0]
@@ -133,21 +111,19 @@ class Methods:
             "files": self._talks().files(attachments) if attachments else [],
         }  # fmt: skip
         who = MESSENGER if role["name"] == "messenger" else OWNER
-        run = self._turn_starter().start(asked, self._came(role), who)
+        started = _started(self._turn_starter().start(asked, self._came(role), who))
         if attachments:
             self._talks().uploads.drop(attachments)
-        return _started(run)
+        return started
 
     def agent_start(self, role: Role, goal: str, turns: int = 0, chat: str = "", service: str = "") -> Started:
         from oasis.agent.goal import checked  # an idle daemon does without
 
         asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
-        run = self._turn_starter().start(asked, self._came(role))
-        return _started(run)
+        return _started(self._turn_starter().start(asked, self._came(role)))
 
     def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> Started:
-        run = self._turn_starter().summarise(id, head, service, self._came(role))
-        return _started(run)
+        return _started(self._turn_starter().summarise(id, head, service, self._came(role)))
 
     def run_poll(self, role: Role, run: str, since: int = 0, wait_ms: int = 0) -> News:
         return self._run(role, run).poll(since, wait_ms)
@@ -158,12 +134,12 @@ class Methods:
             raise PolicyError("run %s is not this client's" % name, "a client follows the runs that it began")
         return run
 
-    def run_cancel(self, role: Role, run: str) -> RunState:
+    def run_cancel(self, role: Role, run: str) -> api.RunState:
         found = self._run(role, run)
         found.cancel()
         return {"run": run, "state": found.state}
 
-    def run_active(self) -> ActiveRuns:
+    def run_active(self) -> api.ActiveRuns:
         return {"runs": [{"run": run.id, "chat": run.chat, "state": run.state} for run in self._runs.active()]}
 
     def plan_list(self) -> dict[str, object]:
@@ -183,8 +159,7 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        run = self._turn_starter().owner_actions.propose(operations, summary, forces, self._came(role))
-        return _started(run)
+        return _started(self._turn_starter().owner_actions.propose(operations, summary, forces, self._came(role)))
 
     def doctor_run(self) -> dict[str, object]:
         return self._services.examine()
@@ -199,17 +174,17 @@ class Methods:
         from oasis.tools.operator import find_refused, forced_kinds
 
         kept = find_refused(self._services, refused)
-        run = self._turn_starter().owner_actions.force(kept, forced_kinds(kept, force), self._came(role))
-        return _started(run)
+        forces = forced_kinds(kept, force)
+        return _started(self._turn_starter().owner_actions.force(kept, forces, self._came(role)))
 
-    def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> Decision:
+    def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> api.Decision:
         applying = ahead(self._services.approvals.approve(plan, hash, role, word))
-        reply: Decision = {"plan": plan, "decision": "approved"}
+        reply: api.Decision = {"plan": plan, "decision": "approved"}
         if applying:
             reply["applying"] = applying
         return reply
 
-    def plan_decline(self, plan: str, reason: str = "") -> Decision:
+    def plan_decline(self, plan: str, reason: str = "") -> api.Decision:
         self._services.approvals.decline(plan, reason)
         return {"plan": plan, "decision": "declined"}
 
@@ -231,7 +206,7 @@ class Methods:
         ending = self._ending()
         return {"change": shown(pending) if pending else None, **({"ending": ending} if ending else {})}
 
-    def _ending(self) -> list[Ending]:
+    def _ending(self) -> list[api.Ending]:
         """Return the changes that stand and will be undone by themselves, the next one first."""
         return [
             {"id": record["id"], "summary": record["summary"], "until_unix_s": record["until_unix_s"]}
@@ -247,27 +222,23 @@ class Methods:
             raise UsageError("change.extend: seconds must not be negative", "without it the whole window begins again")
         return {"change": shown(self._services.transaction.extend(change, seconds))}
 
-    def change_alive(self, *, change: str, nonce: str, session: str, **ends: str) -> Alive:
-        one = _connection(**ends)
+    def change_alive(self, *, change: str, nonce: str, session: str, **ends: str) -> api.Alive:
+        one = connection(**ends)
         word = self._services.transaction.judge(change, nonce, session, one)
         if word in ("proved", "reused"):
             self._services.origins().seen(session, one)
         return {"alive": word}
 
     def path_seen(self, *, session: str, **ends: str) -> dict[str, object]:
-        one = _connection(**ends)
+        one = connection(**ends)
         path = self._services.origins().seen(session, one)
         return {"path": path, **self._services.transaction.arrive(session, one)}
-
-    def _came(self, role: Role) -> list[Connection]:
-        return self._services.origins().of(role)
 
     def change_rollback(self, change: str = "") -> dict[str, object]:
         return {"change": shown(self._services.transaction.roll_back(change, "the owner rolled it back"))}
 
     def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
-        run = self._turn_starter().owner_actions.undo(change, skip_conflicts, self._came(role))
-        return _started(run)
+        return _started(self._turn_starter().owner_actions.undo(change, skip_conflicts, self._came(role)))
 
     def chat_list(self) -> dict[str, object]:
         return {"item": self._chats.items()}
@@ -301,10 +272,16 @@ class Methods:
         return {"status": "OK"}
 
     def service_list(self) -> dict[str, object]:
-        key = self._settings.key
-        return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
+        """Return what front-ends see of the services: of a key, whether there is one."""
+        offered: list[dict[str, object]] = [{**one} for one in self._settings.services()]
+        has_key = {one["identifier"]: bool(self._settings.key(str(one["identifier"]))) for one in offered}
+        return {
+            "service": [
+                {**{name: one[name] for name in _OFFERED}, "has_key": has_key[one["identifier"]]} for one in offered
+            ]
+        }
 
-    def client_join(self, role: Role, name: str) -> Joined:
+    def client_join(self, role: Role, name: str) -> api.Joined:
         peer: Any = role.get("peer")
         if peer is None:
             raise UsageError("client.join is for a connection of the socket", "the bus asks for each call who it is")
@@ -313,17 +290,17 @@ class Methods:
             raise PolicyError("this connection is the client %s for good" % peer["client"], "open another one")
         return {"version": VERSION}
 
-    def config_list(self) -> PackageNames:
+    def config_list(self) -> api.PackageNames:
         return {"packages": [name for name in self._services.facts.packages() if name != "oasis"]}
 
-    def config_attach(self, package: str) -> Upload:
+    def config_attach(self, package: str) -> api.Upload:
         """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
         from oasis.tools.builtin import read_config
 
         found: Any = read_config.run({"package": package}, self._services.facts)
         return self._talks().put(package + ".txt", "".join(_uci_show(package, found["sections"])))
 
-    def secret_keep(self, value: str) -> SecretKept:
+    def secret_keep(self, value: str) -> api.SecretKept:
         return {"secret": self._services.redactor.keep(value, os.urandom(16).hex())}
 
     def audit_list(self, limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:
@@ -345,12 +322,6 @@ def _uci_show(package: str, sections: dict[str, dict[str, Any]]) -> Iterator[str
                 yield "%s.%s.%s=%s\n" % (package, name, option, " ".join(quote(str(item)) for item in items))
 
 
-def _connection(server_addr: str, server_port: str, remote_addr: str, remote_port: str) -> Connection:
-    from oasis.system.connections import connection  # an idle daemon does without
-
-    return connection(server_addr, server_port, remote_addr, remote_port)
-
-
 def _started(run: Run) -> Started:
     reply: Started = {"run": run.id, "chat": run.chat}
     if run.message:
@@ -365,12 +336,6 @@ def _session(role: Role) -> str:
 
 _OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "context_tokens", "options", "key",
             "is_local", "ready", "active", "note")  # fmt: skip
-
-
-def _offer(service: Service, has_key: bool) -> dict[str, object]:
-    """Return what front-ends see of a service: of its key, whether there is one."""
-    known: dict[str, object] = {**service}
-    return {**{name: known[name] for name in _OFFERED}, "has_key": has_key}
 
 
 def bug_fault(bug: Exception) -> OasisError:

@@ -13,15 +13,14 @@ import threading
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Literal, TypeGuard
+if False:  # annotations only
+    from typing import Any, Literal
 
     from oasis.api.parts import Services
     from oasis.api.shapes import Notice
     from oasis.api.shapes import Notices as NoticeList
     from oasis.change.shapes import Record
+    from oasis.core.shapes import Callable
     from oasis.system.files import Files
 
 KINDS = ("change_applied", "change_rolled_back", "change_expired", "budget_reached", "schedule_result",
@@ -47,15 +46,14 @@ class Notices:
         self._log = log
         self._lock = threading.Lock()
         self._listeners: list[Callable[[Notice], object]] = []
-        self._kept = self._read()
-
-    def _read(self) -> list[Notice]:
-        data = self._files.read(self._path)
+        data = files.read(path)
         try:
             value = jsonl.loads(data) if data else []
         except SchemaError:
             value = []  # of RAM, and no more than a help to remember
-        return [one for one in value if _is_notice(one)] if isinstance(value, list) else []
+        found: list[Any] = value if isinstance(value, list) else []
+        kept: list[Any] = [one for one in found if isinstance(one, dict) and "id" in one]
+        self._kept: list[Notice] = kept
 
     def tell(self, kind: str, text: str, **fields: str) -> Notice:
         """Keep a notice and hand it to who listens; `fields` are ids of what it is about."""
@@ -78,28 +76,26 @@ class Notices:
         kind, words = _STATES.get(str(record["state"]), ("", ""))
         if kind == "change_applied" and record.get("undoes") and not record.get("run"):
             kind, words = "change_expired", "Its time is over, and it is undone"  # nobody else undoes without a run
-        change = str(record["id"])
-        self._settle(change, str(record["state"]))
-        if not kind or (kind != "change_rolled_back" and self._has_told(kind, change)):
+        change, state = str(record["id"]), record["state"]
+        has_told = False
+        with self._lock:
+            for number, one in enumerate(self._kept):
+                if one.get("change") != change:
+                    continue
+                has_told = has_told or one["kind"] == kind
+                if state != "applied" and one["text"].startswith(_WAITS + ": "):
+                    # It waited, and now says how that ended; who listens has heard of the change itself.
+                    ended = "A change is kept" if state == "confirmed" else "A change was applied"
+                    settled = one.copy()
+                    settled["text"] = ended + one["text"][len(_WAITS) :]
+                    self._kept = [*self._kept[:number], settled, *self._kept[number + 1 :]]
+                    self._store()
+        if not kind or (kind != "change_rolled_back" and has_told):
             return  # more time, a proof, Keep: no news of the change itself
-        words = _WAITS if record["state"] == "applied" else words
+        words = _WAITS if state == "applied" else words
         reason = " (%s)" % record["reason"] if kind == "change_rolled_back" and record.get("reason") else ""
         text = "%s%s: %s" % (words, reason, record.get("summary") or change)
         self.tell(kind, text, change=change, chat=str(record.get("chat", "")))
-
-    def _settle(self, change: str, state: str) -> None:
-        """Let the notice of a change that waited say how that ended; who listens has heard of the change itself."""
-        if state == "applied":
-            return
-        words = "A change is kept" if state == "confirmed" else "A change was applied"
-        with self._lock:
-            for number, one in enumerate(self._kept):
-                if one.get("change") == change and one["text"].startswith(_WAITS + ": "):
-                    settled = one.copy()
-                    settled["text"] = words + one["text"][len(_WAITS) :]
-                    self._kept = [*self._kept[:number], settled, *self._kept[number + 1 :]]
-                    self._store()
-                    return
 
     def _store(self) -> None:
         try:
@@ -111,10 +107,6 @@ class Notices:
         """Tell that a change whose time is over is still there."""
         text = "A change should have ended by now, and %s: %s" % (words, record.get("summary") or record["id"])
         self.tell("change_expired", text, change=str(record["id"]), chat=str(record.get("chat", "")))
-
-    def _has_told(self, kind: str, change: str) -> bool:
-        with self._lock:
-            return any(one["kind"] == kind and one.get("change") == change for one in self._kept)
 
     def listen(self, listener: Callable[[Notice], object]) -> None:
         """Have every notice from now on handed to `listener(notice)`, which must not block."""
@@ -143,10 +135,6 @@ _STATES = {
     "rolled_back": ("change_rolled_back", "A change was rolled back"),
     "rollback_failed": ("change_rolled_back", "A change could NOT be rolled back, look at the router"),
 }
-
-
-def _is_notice(value: object) -> TypeGuard[Notice]:
-    return isinstance(value, dict) and "id" in value
 
 
 def gather(kit: Services) -> Notices:

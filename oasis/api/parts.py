@@ -18,6 +18,7 @@ the first that is asked, afterwards the one that answered, "taint": of the messa
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 
@@ -25,16 +26,13 @@ from oasis import parts
 from oasis.core import jsonl
 from oasis.errors import UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
-
+if False:  # annotations only
     from oasis.agent import start as agent
-    from oasis.agent.shapes import TurnAbout
+    from oasis.agent.shapes import Came, TurnAbout
     from oasis.agent.start import TurnStarter
     from oasis.api.chat_methods import Conversations
     from oasis.change.shapes import Role
+    from oasis.core.shapes import Any, Callable, Protocol
     from oasis.llm.services import Book
     from oasis.tools.operator import Operator
     from oasis.tools.router import Watch
@@ -48,6 +46,9 @@ if TYPE_CHECKING:
 
         def new_id(self) -> str:
             """Return a new id of a record: xid."""
+
+        def came(self, role: Role, /) -> Came:
+            """Return by which connections somebody came, () when nothing tells."""
 
         def turn_starter(self) -> TurnStarter: ...
         def conversations(self) -> Conversations: ...
@@ -126,7 +127,8 @@ class OptionalParts:
             if name not in self._parts:
                 if name not in self._modules:
                     raise UsageError("%s is an optional part that is not installed" % name, "install the whole package")
-                self._parts[name] = _made(self._modules[name], self._kit)
+                module = __import__("oasis." + self._modules[name], fromlist=["gather"])
+                self._parts[name] = module.gather(self._kit)
             return self._parts[name]
 
     def is_made(self, name: str) -> bool:
@@ -143,11 +145,10 @@ class OptionalParts:
 
     def outside(self) -> list[Callable[[], list[Any]]]:
         """Return what gives the sources of tools that others wrote, one for each part that has some."""
-        return [lambda name=name, has=has: self._outside(name, has) for name, has in parts.merged("OUTSIDE").items()]  # type: ignore[misc]
+        return [functools.partial(self._outside, *one) for one in parts.merged("OUTSIDE").items()]
 
-    def _outside(self, name: str, has_any: Callable[[Services], bool]) -> list[Any]:
-        found: list[Any] = self.part(name).sources() if self.is_made(name) or has_any(self._kit) else []
-        return found
+    def _outside(self, name: str, has_any: Callable[[Services], bool]) -> Any:
+        return self.part(name).sources() if self.is_made(name) or has_any(self._kit) else []
 
     def sources(self) -> list[Any]:
         """Return the sources of tools of all parts; called at every listing of the tools."""
@@ -190,7 +191,3 @@ class OptionalParts:
 
 # As METHODS of a manifest, of what is no optional part.
 OWN = {"notice": "api.notices", "setup": "api.setup"}
-
-
-def _made(module: str, kit: Services) -> Any:
-    return __import__("oasis." + module, fromlist=["gather"]).gather(kit)

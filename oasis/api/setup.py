@@ -17,8 +17,7 @@ from oasis.core.addresses import is_home
 from oasis.errors import UsageError
 from oasis.tools.principal import may_use
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.api.parts import Services
     from oasis.api.shapes import Started
     from oasis.change.shapes import Role
@@ -59,19 +58,14 @@ class Setup:
             # A neighbour with another address may be the provider's, and the firewall need not tell.
             if device["present"] and is_home(str(device["ip"])):
                 names[str(device["ip"])] = str(device["name"])
-        request: dict[str, object] = {
-            "op": "find",
-            "profile": "compatible",
-            "options": dict(_OPTIONS),
-            "places": list(names),
-        }
-        reply = self._kit.models.web(request, lambda: False)
+        asked = {"op": "find", "profile": "compatible", "options": dict(_OPTIONS), "places": list(names)}
+        reply = self._kit.models.web({**asked}, lambda: False)
         found = reply["servers"]
         assert isinstance(found, list)  # the protocol of workers saw to that
         taken = {str(one.get("base_url")).rstrip("/") for one in self._kit.settings.services()}
-        servers = [{**one, "name": names.get(one["host"], "")} for one in found]
-        for server in servers:
-            server["is_set"] = server["endpoint"].rstrip("/") in taken
+        servers = [
+            {**one, "name": names.get(one["host"], ""), "is_set": one["endpoint"].rstrip("/") in taken} for one in found
+        ]
         return {"servers": servers, "asked": reply["asked"]}
 
     def tool_list(self) -> dict[str, object]:
@@ -87,9 +81,8 @@ class Setup:
     def tool_call(self, role: Role, name: str, arguments: Arguments | None = None) -> Started:
         client = client_of(role)
         words = CLIENT + client if client else ""
-        run = self._kit.turn_starter().owner_actions.use(
-            name, arguments or {}, self._kit.origins().of(role), words, client
-        )
+        use = self._kit.turn_starter().owner_actions.use
+        run = use(name, arguments or {}, self._kit.came(role), words, client)
         return {"run": run.id, "chat": run.chat}
 
     def tool_set(self, role: Role, name: str, enabled: bool | None = None, approval: str = "") -> dict[str, object]:

@@ -18,15 +18,14 @@ if False:  # annotations only
 
 # What the owner says of a service; see settings.py.
 SERVICE: dict[str, type] = {
-    "model": str,
-    "endpoint": str,
-    "tool_mode": str,
-    "thinking": str,
-    "temperature": str,
-    "search": str,
-    "max_tokens": int,
-    "context_tokens": int,
+    **dict.fromkeys(("model", "endpoint", "tool_mode", "thinking", "temperature", "search"), str),
+    **dict.fromkeys(("max_tokens", "context_tokens"), int),
 }
+_TURN: dict[str, type] = {
+    "chat": str, "service": str, "continues": list, "head": str, "options": dict, "topic": str, "attachments": list,
+}  # fmt: skip
+# The ends of a connection, as a web server tells them.
+_ENDS = dict.fromkeys(("session", "remote_addr", "remote_port", "server_addr", "server_port"), str)
 
 
 class Method:
@@ -54,21 +53,7 @@ class Method:
 
 TABLE: dict[str, Method] = {
     "info": Method("read", "methods.info", {}, takes_role=True),
-    "run.start": Method(
-        "write",
-        "methods.run_start",
-        {"message": str},
-        {
-            "chat": str,
-            "service": str,
-            "continues": list,
-            "head": str,
-            "options": dict,
-            "topic": str,
-            "attachments": list,
-        },
-        takes_role=True,
-    ),
+    "run.start": Method("write", "methods.run_start", {"message": str}, _TURN, takes_role=True),
     "agent.start": Method(
         "write", "methods.agent_start", {"goal": str}, {"turns": int, "chat": str, "service": str}, takes_role=True
     ),
@@ -93,24 +78,8 @@ TABLE: dict[str, Method] = {
     "change.pending": Method("read", "methods.change_pending", {}, takes_role=True),
     "change.confirm": Method("write", "methods.change_confirm", {}, {"change": str, "unproved": bool}, takes_role=True),
     "change.extend": Method("write", "methods.change_extend", {}, {"change": str, "seconds": int}),
-    "change.alive": Method(
-        "local",
-        "methods.change_alive",
-        {
-            "change": str,
-            "nonce": str,
-            "session": str,
-            "remote_addr": str,
-            "remote_port": str,
-            "server_addr": str,
-            "server_port": str,
-        },
-    ),
-    "path.seen": Method(
-        "local",
-        "methods.path_seen",
-        {"session": str, "remote_addr": str, "remote_port": str, "server_addr": str, "server_port": str},
-    ),
+    "change.alive": Method("local", "methods.change_alive", {"change": str, "nonce": str, **_ENDS}),
+    "path.seen": Method("local", "methods.path_seen", {**_ENDS}),
     "change.rollback": Method("write", "methods.change_rollback", {}, {"change": str}),
     "change.undo": Method("write", "methods.change_undo", {}, {"change": str, "skip_conflicts": bool}, takes_role=True),
     "chat.list": Method("read", "methods.chat_list", {}),

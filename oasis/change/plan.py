@@ -104,9 +104,9 @@ class RefusedError(PolicyError):
 
     def __init__(
         self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None, *,
-        is_mistake: bool = False,
+        is_mistake: bool = False, hint: str = "",
     ) -> None:  # fmt: skip
-        hint = next(hint for kind, hint in _HINTS.items() if kind in forces)
+        hint = hint or next(hint for kind, hint in _HINTS.items() if kind in forces)
         super().__init__("; ".join(reasons[:_IN_A_MESSAGE]), hint)
         self.forces = forces
         self.reasons = reasons

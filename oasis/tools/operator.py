@@ -21,7 +21,7 @@ import re
 
 from oasis.change import text_origin
 from oasis.change.history.undo import plan_undo
-from oasis.change.plan import card
+from oasis.change.plan import RefusedError, card
 from oasis.core import clean, jsonl, when
 from oasis.errors import ApplyError, MistakeError, PolicyError, ProviderError, UsageError
 from oasis.redaction import secret_options
@@ -29,15 +29,12 @@ from oasis.redaction.placeholders import Restorer
 from oasis.redaction.redactor import SECRET_CHARS
 from oasis.redaction.secret_forms import given, masker
 from oasis.system.digest import sha256
-from oasis.tools.principal import may_use
 from oasis.tools.router import known_devices, resolve_handles
 from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.plan import RefusedError
-    from oasis.change.shapes import Any, Callable, CalledTool, Moved, Operation, Plan, Record
-    from oasis.change.text_origin import Texts
+    from oasis.change.shapes import Any, Callable, CalledTool, Operation, Plan, Record
     from oasis.core.shapes import Message
     from oasis.tools import shapes
     from oasis.tools.principal import Principal
@@ -96,6 +93,7 @@ class Operator:
     The built-in service is no model: only the owner's own sentences lead to its calls, never the text of a result, and
     what it takes from the router are checked values (an address, a section). Nothing that a device says can steer it.
 
+    role           of the principal
     facts          the router as this run may see it
     taint          whose words, other than the owner's, the current caller has in sight
     is_home()      whether the model service that answers is at home
@@ -110,7 +108,7 @@ class Operator:
         chat = chat or ChatContext()
         self._shop = shop
         self._run = run
-        self._role = principal.role
+        self.role = principal.role
         self._approver = approver = principal.approver
         self._chat = chat
         self._is_model = is_model
@@ -121,15 +119,10 @@ class Operator:
         self.has_chats = is_model and approver is None and bool(chat.id)
         self.is_home = chat.is_home
         self.is_cancelled = run.is_cancelled
+        self._said = chat.said or str
+        self._texts = shop.planner.texts or _unknown
         said = self._said if is_model else str
         self.facts = shop.facts.seen(self._hide, shows_names=not is_model, tells_summaries=not is_model, said=said)
-
-    def _said(self) -> str:
-        return self._chat.said() if self._chat.said is not None else ""
-
-    def may(self, tool: str) -> bool:
-        """Return whether the principal may use a tool."""
-        return may_use(self._role, tool)
 
     def progress(self, tool: str, text: str) -> None:
         """Tell the front-ends how far a tool is."""
@@ -211,14 +204,11 @@ class Operator:
         planner, chat = self._shop.planner, self._chat
         try:
             plan = planner.propose(operations, self._run.id, chat.id, summary, until_unix_s, self._forces or ())
-        except PolicyError as error:
-            if not getattr(error, "forces", ()):
-                raise
-            refusal: RefusedError = error  # type: ignore[assignment]  # its class is loaded with the first one only
+        except RefusedError as refusal:
             if self._forces is not None:
                 options = ["--force " + kind for kind in sorted({*self._forces, *refusal.forces})]
-                refusal.hint = "to have it all the same: oasis apply " + " ".join(options)
-                raise
+                hint = "to have it all the same: oasis apply " + " ".join(options)
+                raise RefusedError(refusal.forces, refusal.reasons, refusal.uci, refusal.revisions, hint=hint)
             order: Order = {
                 "operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known,
                 "chat": chat.id, "message": chat.message, "taint": self.taint,
@@ -229,13 +219,8 @@ class Operator:
         if plan is None:
             return None
         summary = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
-        return planner.bind(plan, summary=summary, **self._sources_of(plan, known))
-
-    def _sources_of(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> Moved:
-        """Return what changes in a plan that names where its secrets come from."""
-        is_own = self._chat.message and not self._chat.others
-        otherwise = text_origin.MODEL if is_own else text_origin.OTHERS
-        return text_origin.of_secrets(plan, known, text_origin.BEFORE if is_undo else otherwise)
+        otherwise = text_origin.MODEL if chat.message and not chat.others else text_origin.OTHERS
+        return planner.bind(plan, summary=summary, **text_origin.of_secrets(plan, known, otherwise))
 
     def force(self, kept: Refused) -> PlanResult:
         """Carry out a refused proposal that the owner forces, once, with the taint of the run that proposed it.
@@ -262,20 +247,27 @@ class Operator:
         shop = self._shop
         plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat.id, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
-        return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **self._sources_of(plan, {}, True)))
+        sources = text_origin.of_secrets(plan, {}, text_origin.BEFORE)
+        return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **sources))
 
     def carry_out(self, plan: Plan) -> PlanResult:
         """Show a plan, wait for the owner where policy says so, apply it."""
         if self._is_asking:
             plan = self._shop.planner.bind(plan, is_asked=True)
-        retold = self._retold(plan)
-        plan, decision, words = self._decided(plan)
+        plan, decision, result = self._decided(plan)
         if decision not in ("automatic", "approved"):
-            return _result(plan, retold, decision, words)
-        own = self._own_texts(plan, decision == "approved")
+            return result
+        # The keys of the texts that the plan writes and that are the owner's own words; see text_origin.py. What an
+        # undo brings back is whose it was before. The built-in service takes names from devices.
+        own, texts = list[str](), self._texts()
+        if texts is not None and plan["images"] and not (plan["tainted"] or plan["undoes"]):
+            is_own = self._chat.said is None or (self._is_model and decision == "approved")
+            said = self._said()
+            new = texts.new(plan["images"])
+            own = [key for key, text in new if is_own or text_origin.is_said(text, said)]
         record = self._shop.transaction.apply(plan, self._chat.message, own)
         is_waiting = record["state"] == "applied"
-        result = _result(plan, retold, "waiting_confirm" if is_waiting else "applied")
+        result.update({"status": "waiting_confirm" if is_waiting else "applied"})
         result.update({"approval": decision, "change": record["id"]})
         trouble = " (failed with status %d, which this change is not the reason of; it stays)"
         result["services"] = [
@@ -297,39 +289,19 @@ class Operator:
             self._shop.transaction.check_idle("nothing was done")
         asked: CalledTool = {"name": tool["name"], "source": tool["source"], "class": tool["class"]}
         plan = self._shop.planner.call(asked, arguments, self._run.id, self._chat.id, reasons, words)
-        retold = self._retold(plan)
-        plan, decision, reason = self._decided(plan)
+        plan, decision, result = self._decided(plan)
         if decision != "approved":
-            return _result(plan, retold, decision, reason)
+            return result
         self._shop.planner.check_current(plan)
         if tool["class"] == "danger":
             self._shop.transaction.check_idle("nothing was done")
         return None
 
-    def _own_texts(self, plan: Plan, is_approved: bool) -> list[str]:
-        """Return the keys of the texts that a plan writes and that are the owner's own words; see text_origin.py.
-
-        What an undo brings back is whose it was before. The built-in service takes names from devices.
-        """
-        texts = self._texts()
-        if texts is None or not plan["images"] or plan["tainted"] or plan["undoes"]:
-            return []
-        is_own = self._chat.said is None or (self._is_model and is_approved)
-        said = self._said()
-        return [key for key, text in texts.new(plan["images"]) if is_own or text_origin.is_said(text, said)]
-
-    def _texts(self) -> Texts | None:
-        made = self._shop.planner.texts
-        return made() if made is not None else None
-
-    def _retold(self, plan: Plan) -> shapes.Retold | None:
+    def _retold(self, plan: Plan) -> shapes.Retold:
         """Return what a model gets of a plan, without texts of others; what cannot be left out is marked.
 
-        None without a model: then the plan's own words are shown.
         The summary of an earlier change is some model's own text: the change is called by its id in its place.
         """
-        if not self._is_model:
-            return None
         lines, whose = [plan["summary"], *plan["words"]], list(self.taint)
         if plan["undoes"]:
             lines[0] = "undo of change %s" % plan["undoes"]
@@ -360,43 +332,63 @@ class Operator:
                 continue
         return found
 
-    def _decided(self, plan: Plan) -> tuple[Plan, str, str]:
-        """Show a plan, wait for the owner where it needs them, note the decision; return it with the plan as shown."""
+    def _decided(self, plan: Plan) -> tuple[Plan, str, PlanResult]:
+        """Show a plan, wait for the owner where it needs them, note the decision.
+
+        Return the plan as shown, the decision, and the result of one that is not carried out.
+        """
+        shop, approver = self._shop, self._approver
+        retold = self._retold(plan) if self._is_model else None
         if self.taint:
-            plan = self._shop.planner.taint(plan, self.taint)
-        if self._approver is not None:
-            plan = self._approver.judge(plan)
-        plan = self._timely(plan)
-        if not plan["needs_approval"] and (self._is_model or self._approver is not None):
+            plan = shop.planner.taint(plan, self.taint)
+        if approver is not None:
+            plan = approver.judge(plan)
+        elif self._is_model:
+            plan = self._timely(plan)
+        if not plan["needs_approval"] and (self._is_model or approver is not None):
             # No sentence of the owner's asks for exactly this: of such plans one too many waits.
-            reason = self._shop.allowance.take(self._run.id)
+            reason = shop.allowance.take(self._run.id)
             if not reason:
-                plan = self._shop.planner.bind(plan, is_automatic=True)
+                plan = shop.planner.bind(plan, is_automatic=True)
             else:
-                plan = self._shop.planner.bind(plan, is_asked=True, reasons=[*plan["reasons"], reason])
-                plan = plan if self._approver is None else self._approver.judge(plan)
-        shown = card(plan, self._shop.now_s())
-        if plan["needs_approval"] and self._approver is None:
-            self._shop.approvals.put(plan)
+                plan = shop.planner.bind(plan, is_asked=True, reasons=[*plan["reasons"], reason])
+                plan = plan if approver is None else approver.judge(plan)
+        shown = card(plan, shop.now_s())
+        if plan["needs_approval"] and approver is None:
+            shop.approvals.put(plan)
         try:
             self._run.emit("plan", plan=shown)
         except BaseException:
-            self._shop.approvals.drop(plan)  # an approver that judges may have queued it as well
+            shop.approvals.drop(plan)  # an approver that judges may have queued it as well
             raise
-        decision, words = "automatic", "policy"
+        decision, reason = "automatic", "policy"
         if plan["needs_approval"]:
-            decision, words = (self._approver or self._shop.approvals).wait(plan, self._run.is_cancelled)
+            decision, reason = (approver or shop.approvals).wait(plan, self._run.is_cancelled)
         self._run.emit("approval", plan=plan["id"], decision=decision)
         if decision in ("automatic", "approved"):
             self._chat.flush()
-            self._shop.audit.write(decision, plan, words)
+            shop.audit.write(decision, plan, reason)
+            reason = ""
         else:
-            self._shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
-        return plan, decision, words
+            shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
+        # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
+        retold = retold or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
+        words, left = list[str](), _WORDS_CHARS
+        for word in retold["words"]:
+            left -= len(word)
+            if left < 0:
+                words.append("and %d more" % (len(retold["words"]) - len(words)))
+                break
+            words.append(word)
+        result: PlanResult = {"status": decision, "plan": plan["id"], "summary": retold["summary"]}
+        result.update({"words": words, "services": []})
+        if retold["untrusted"]:
+            result["untrusted"] = sorted(set(retold["untrusted"]))
+        return plan, decision, {**result, "reason": reason} if reason else result
 
     def _timely(self, plan: Plan) -> Plan:
         """Return a plan that waits for the owner when it drops a time that they named; an order's time is its own."""
-        said = self._chat.turn() if self._is_model and self._approver is None else ""
+        said = self._chat.turn()
         if not said or plan["until_unix_s"] or plan["ends"] or plan["call"]:
             return plan
         try:
@@ -406,22 +398,8 @@ class Operator:
         return self._shop.planner.bind(plan, is_asked=True, reasons=[reason, *plan["reasons"]]) if reason else plan
 
 
-def _result(plan: Plan, retold: shapes.Retold | None, status: str, reason: str = "") -> PlanResult:
-    # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
-    retold = retold or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
-    words: list[str] = []
-    left = _WORDS_CHARS
-    for word in retold["words"]:
-        left -= len(word)
-        if left < 0:
-            words.append("and %d more" % (len(retold["words"]) - len(words)))
-            break
-        words.append(word)
-    result: PlanResult = {"status": status, "plan": plan["id"], "summary": retold["summary"]}
-    result.update({"words": words, "services": []})
-    if retold["untrusted"]:
-        result["untrusted"] = sorted(set(retold["untrusted"]))
-    return {**result, "reason": reason} if reason else result
+def _unknown() -> None:
+    """Know of no text whose it is."""
 
 
 # Refused proposals: kept as long as a plan waits, and no more than one owner can have in mind.

@@ -54,14 +54,14 @@ from oasis.redaction import placeholders
 from oasis.redaction.redactor import walk
 from oasis.redaction.secret_forms import hide_typed
 from oasis.system.digest import sha256
+from oasis.tools.principal import may_use
 from oasis.tools.router import Watch, Watched
 from oasis.tools.specs import Prepared, check, chosen, is_large, tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+if False:  # annotations only
     from typing import Any, TypeVar
 
+    from oasis.core.shapes import Callable, Iterator, Mapping, Sequence
     from oasis.tools.operator import Operator
     from oasis.tools.shapes import Answered, Arguments, OfferedTool, Permit, Result, Source, ToolRow, ToolSpec
     from oasis.uci.cursor import Cursor
@@ -93,10 +93,10 @@ class Registry:
     """
 
     def __init__(
-        self, built_in: Sequence[Source], sections: Callable[[], list[Section]], cursor: Callable[[], Cursor],
+        self, built_in: list[Source], sections: Callable[[], list[Section]], cursor: Callable[[], Cursor],
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self._loads: list[tuple[Callable[[], Sequence[Source]], Prepared]] = [(lambda: built_in, Prepared())]
+        self._loads: list[tuple[Callable[[], Sequence[Source]], Prepared]] = [(built_in.copy, Prepared())]
         self._sections = sections
         self._cursor = cursor
         self._setting = threading.Lock()
@@ -155,8 +155,24 @@ class Registry:
 
     def _permits(self, specs: list[ToolSpec]) -> list[Permit]:
         """Return what the owner set for each spec, in their order."""
-        found = [section.options for section in self._sections() if section.type == "tool"]
-        return [_permit(spec, next((one for one in found if _is_of(one, spec)), {})) for spec in specs]
+        set_ones = [section.options for section in self._sections() if section.type == "tool"]
+        found: list[Permit] = []
+        for spec in specs:
+            options = next((one for one in set_ones if _is_of(one, spec)), {}) if set_ones else {}
+            is_ours = spec["source"] == BUILT_IN
+            is_harmless = spec["class"] == "read" or (is_ours and spec["class"] != "danger")
+            approval = str(spec.get("approval", "allow" if is_harmless else "ask"))
+            permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": approval, "note": ""}
+            if not is_ours and "revision" in options and options["revision"] != revision(spec):
+                permit.update({"enabled": False, "note": _CHANGED})
+            else:
+                permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
+                if options.get("approval") in APPROVALS:
+                    permit["approval"] = str(options["approval"])
+                if spec["class"] == "danger" and permit["approval"] == "allow":
+                    permit["approval"] = "ask"
+            found.append(permit)
+        return found
 
     def _all(self) -> list[Found]:
         pairs = list(self._pairs())
@@ -181,14 +197,17 @@ class Registry:
         """Run a tool; return its result as text, whether it is an error, and whose words it holds."""
         whose: list[str] = []
         try:
-            if not operator.may(name):
+            if not may_use(operator.role, name):
                 raise PolicyError("the tool %s is not for who asks here" % name, "only the router's owner may use it")
             source, spec, permit = self._allowed(name)
             known = spec["input_schema"].get("properties")
             if "invalid" in arguments and not (isinstance(known, dict) and "invalid" in known):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             check(arguments, spec["input_schema"], name)
-            _refuse_placeholders(name, arguments)
+            if "secret:" in str(arguments):
+                for key, item in arguments.items():
+                    if (name, key) != ("configure", "commands"):  # in commands each has its place
+                        placeholders.refuse(item, "%s.%s" % (name, key))
             result: Result | None = self._ask(source, spec, permit, arguments, operator)
             if result is None:
                 whose += [spec["untrusted"]] if spec.get("untrusted") else []
@@ -196,7 +215,10 @@ class Registry:
             return self._answer(result, spec, whose, operator, arguments)
         except OasisError as error:
             # Masked whole, then cut: half a secret would pass.
-            shown = walk(operator.masked(hide_typed(clean.value({"error": error.as_dict()}))), _short)
+            shown = walk(
+                operator.masked(hide_typed(clean.value({"error": error.as_dict()}))),
+                lambda text: text if len(text) <= ERROR_CHARS else text[:ERROR_CHARS] + "…",
+            )
             if len(jsonl.dumps(shown)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
                 shown = {"error": {key: shown["error"][key] for key in ("code", "message", "hint")}}
             labels = _labels(shown, [*whose, *error.untrusted], operator, arguments)
@@ -295,17 +317,6 @@ def _labels(shown: dict[str, Any], known: list[str], operator: Operator, argumen
     return labels
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= ERROR_CHARS else text[:ERROR_CHARS] + "…"
-
-
-def _refuse_placeholders(name: str, arguments: Arguments) -> None:
-    """Raise PolicyError for a placeholder of a secret anywhere but in commands, where each has its place."""
-    for key, item in arguments.items() if "secret:" in str(arguments) else ():
-        if (name, key) != ("configure", "commands"):
-            placeholders.refuse(item, "%s.%s" % (name, key))
-
-
 def _offered(spec: ToolSpec) -> OfferedTool:
     return {"name": spec["name"], "description": spec["description"], "input_schema": spec["input_schema"]}
 
@@ -339,18 +350,3 @@ def revision(spec: ToolSpec) -> str:
 
 def _is_of(options: Mapping[str, str | list[str]], spec: ToolSpec) -> bool:
     return bool(options.get("name") == spec["name"] and options.get("server", BUILT_IN) == server(spec["source"]))
-
-
-def _permit(spec: ToolSpec, options: Mapping[str, str | list[str]]) -> Permit:
-    is_ours = spec["source"] == BUILT_IN
-    is_harmless = spec["class"] == "read" or (is_ours and spec["class"] != "danger")
-    approval = str(spec.get("approval", "allow" if is_harmless else "ask"))
-    permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": approval, "note": ""}
-    if not is_ours and "revision" in options and options["revision"] != revision(spec):
-        return {**permit, "enabled": False, "note": _CHANGED}
-    permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
-    if options.get("approval") in APPROVALS:
-        permit["approval"] = str(options["approval"])
-    if spec["class"] == "danger" and permit["approval"] == "allow":
-        permit["approval"] = "ask"
-    return permit

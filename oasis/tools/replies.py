@@ -5,11 +5,12 @@ The one place on the way to every front-end, for events, stored chats, plans, ch
 
 from __future__ import annotations
 
+import functools
+
 from oasis.redaction.redactor import walk
 from oasis.tools.router import known_devices, with_names
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from typing import Any
 
     from oasis.redaction.redactor import Redactor
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, object]:
     """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
     kept = reply if is_owner else _without_chosen(reply)
-    found = walk(redactor.hide(without_typed(kept)), lambda text: with_names(text, lambda: known_devices(facts)))
+    devices = functools.partial(known_devices, facts)
+    found = walk(redactor.hide(without_typed(kept)), functools.partial(with_names, devices=devices))
     assert isinstance(found, dict)  # as the reply is
     return _with_chosen(found, reply) if is_owner else found
 
@@ -27,24 +29,16 @@ def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: 
 def _with_chosen(found: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
     """Return a reply whose cards hold the chosen secrets in clear, also one that the owner typed for something else."""
     plans, events = reply.get("plans"), reply.get("events")
-    if isinstance(plans, list):
-        found = {**found, "plans": [_clear(*pair) for pair in zip(found["plans"], plans, strict=True)]}
+    pairs = list(zip(found["plans"], plans, strict=True)) if isinstance(plans, list) else []
     # Other methods call other lists by these names: schedule.list has the events that an order can wait for.
     if isinstance(events, list) and any(isinstance(one, dict) and one.get("type") == "plan" for one in events):
-        pairs = zip(found["events"], events, strict=True)
-        told = [
-            {**new, "plan": _clear(new["plan"], old["plan"])} if old["type"] == "plan" else new for new, old in pairs
-        ]
-        found = {**found, "events": told}
+        told = zip(found["events"], events, strict=True)
+        pairs += [(new["plan"], old["plan"]) for new, old in told if old["type"] == "plan"]
+    for new, old in pairs:
+        for one, given in zip(new.get("secrets") or [], old.get("secrets") or [], strict=True):
+            if one.get("value") != given.get("value"):  # masked on the way, and so an object of this reply alone
+                one["value"] = given["value"]
     return found
-
-
-def _clear(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
-    chosen = old.get("secrets")
-    if not chosen:
-        return new
-    pairs = zip(new["secrets"], chosen, strict=True)
-    return {**new, "secrets": [{**one, "value": given["value"]} if "value" in given else one for one, given in pairs]}
 
 
 def _without_chosen(value: object) -> object:

@@ -31,14 +31,13 @@ from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256
 from oasis.uci.model import listed
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+if False:  # annotations only
     from typing import TypeVar
 
     from oasis.catalogue.shapes import Section
     from oasis.change.shapes import Operation, Record
     from oasis.change.text_origin import Texts
+    from oasis.core.shapes import Callable
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.shapes import Device, Lease
@@ -248,10 +247,9 @@ class Facts:
 
     def seen(self, hide: Hide, shows_names: bool, tells_summaries: bool = True, said: Callable[[], str] = str) -> Facts:
         """Return the same router as one run may see it."""
+        limits = {"hide": hide, "shows_names": shows_names, "tells_summaries": tells_summaries, "said": said}
         view = Facts.__new__(Facts)
-        vars(view).update(vars(self))
-        view.hide, view.shows_names, view.tells_summaries, view.said = hide, shows_names, tells_summaries, said
-        view.shown = set()
+        vars(view).update(vars(self), shown=set(), **limits)
         return view
 
     def asked(self, names: object) -> Facts:
@@ -282,11 +280,9 @@ class Facts:
     def config(self, package: str) -> dict[str, dict[str, object]]:
         """Return the sections of `package` in order, {} when there is no such package."""
         try:
-            sections = self._config(package) or {}
+            return self._config(package) or {}
         except UciError:
             return {}
-        ordered = sorted(sections.items(), key=lambda item: _index(item[1]))
-        return {name: section for name, section in ordered if isinstance(section, dict)}
 
     def has_package(self, package: str) -> bool:
         """Tell whether `package` exists, an empty one too."""
@@ -328,8 +324,13 @@ class Facts:
         path = _LEASE_FILE
         for section in self.sections("dhcp", "dnsmasq"):
             path = str(section.get("leasefile") or path)
-        found = [_lease(line.split(" ")) for line in self.read_text(path).split("\n")[:LEASES]]
-        return [lease for lease in found if lease]
+        found: list[Lease] = []
+        for fields in [line.split(" ") for line in self.read_text(path).split("\n")[:LEASES]]:
+            if len(fields) < 4 or not fields[0].isdigit() or not is_mac(fields[1].lower()) or not is_ipv4(fields[2]):
+                continue  # dnsmasq writes `duid …` and IPv6 lines into the same file
+            name = "" if fields[3] == "*" else clean.name(fields[3])
+            found.append({"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])})
+        return found
 
     def devices(self) -> list[Device]:
         """Return the machines this router knows, each once, by lease, fixed address and neighbour table.
@@ -390,18 +391,6 @@ class Facts:
             states = instances.values() if isinstance(instances, dict) else []
             found[name] = {"running": any(isinstance(one, dict) and one.get("running") is True for one in states)}
         return found
-
-
-def _index(section: object) -> int:
-    index = section.get(".index") if isinstance(section, dict) else None
-    return index if isinstance(index, int) else 0
-
-
-def _lease(fields: list[str]) -> Lease | None:
-    if len(fields) < 4 or not fields[0].isdigit() or not is_mac(fields[1].lower()) or not is_ipv4(fields[2]):
-        return None  # dnsmasq writes `duid …` and IPv6 lines into the same file
-    name = "" if fields[3] == "*" else clean.name(fields[3])
-    return {"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])}
 
 
 def _by_address(device: Device) -> tuple[list[int], str]:

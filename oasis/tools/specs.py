@@ -26,11 +26,10 @@ from operator import ge, gt, le, lt
 from oasis.core import clean, jsonl, trim
 from oasis.errors import OasisError, SchemaError, ToolError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+if False:  # annotations only
     from typing import Any
 
+    from oasis.core.shapes import Callable, Sequence
     from oasis.tools.shapes import GivenSpec, Json, Schema, Source, ToolSpec
 
 
@@ -107,11 +106,10 @@ DEPTH = 40
 _SHOWN_CHARS = 80
 _SHOWN_NAMES = 30
 _TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict, "null": type(None)}
-_NUMBERS = {
-    "minimum": (ge, "at least"), "maximum": (le, "at most"),
-    "exclusiveMinimum": (gt, "more than"), "exclusiveMaximum": (lt, "less than"),
-}  # fmt: skip
-_SIZES = {
+# By keyword: of what, how it is compared, and what is said of it.
+_LIMITS: dict[str, tuple[type, Callable[[Any, Any], bool], str]] = {
+    "minimum": (float, ge, "at least"), "maximum": (float, le, "at most"),
+    "exclusiveMinimum": (float, gt, "more than"), "exclusiveMaximum": (float, lt, "less than"),
     "minLength": (str, ge, "at least %s characters"), "maxLength": (str, le, "at most %s characters"),
     "minItems": (list, ge, "at least %s items"), "maxItems": (list, le, "at most %s items"),
     "minProperties": (dict, ge, "at least %s"), "maxProperties": (dict, le, "at most %s"),
@@ -148,7 +146,8 @@ class _Check:
             raise Misfit(depth, f"{path} is not allowed")
         if not isinstance(schema, dict):
             return
-        schema = self._resolved(schema, path)
+        if "$ref" in schema:
+            schema = self._resolved(schema, path)
         wanted, choices = schema.get("type"), schema.get("enum")
         kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if isinstance(kind, str)]
         if kinds and not any(_is_of(value, kind) for kind in kinds):
@@ -159,7 +158,8 @@ class _Check:
             raise Misfit(depth, f"{path} is {_shown(value)}; allowed are {allowed}")
         if "const" in schema and not _is_same(value, schema["const"]):
             raise Misfit(depth, f"{path} is {_shown(value)}; only {_shown(schema['const'])} is allowed")
-        _check_limits(value, schema, path, depth)
+        if not _LIMITS.keys().isdisjoint(schema):
+            _check_limits(value, schema, path, depth)
         pattern = schema.get("pattern")
         if isinstance(value, str) and isinstance(pattern, str) and fits(pattern, value) is False:
             raise Misfit(depth, f"{path} is {_shown(value)}; it must look like {pattern[:_SHOWN_CHARS]}")
@@ -168,15 +168,18 @@ class _Check:
         if isinstance(value, list):
             for index, item in enumerate(value):
                 self.value(item, schema.get("items", True), f"{path}[{index}]", depth + 1)
-        for part in _list(schema.get("allOf")):
-            self.value(value, part, path, depth + 1)
-        self._one_of(value, _list(schema.get("anyOf")), path, depth)
-        self._one_of(value, _list(schema.get("oneOf")), path, depth)
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            parts = schema.get(keyword)
+            if isinstance(parts, list) and keyword != "allOf":
+                self._one_of(value, parts, path, depth)
+            elif isinstance(parts, list):
+                for part in parts:
+                    self.value(value, part, path, depth + 1)
 
     def _object(self, value: dict[str, Json], schema: Schema, path: str, depth: int) -> None:
-        named = schema.get("properties")
+        named, required = schema.get("properties"), schema.get("required")
         properties = named if isinstance(named, dict) else {}
-        for name in _list(schema.get("required")):
+        for name in required if isinstance(required, list) else []:
             if name not in value:
                 described = properties.get(name) if isinstance(name, str) else None
                 purpose = described.get("description") if isinstance(described, dict) else None
@@ -231,20 +234,15 @@ def _is_same(one: Json, other: Json) -> bool:
 
 
 def _check_limits(value: Json, schema: Schema, path: str, depth: int) -> None:
-    number = _number(value)
-    for keyword, (is_within, words) in _NUMBERS.items():
-        limit = _number(schema.get(keyword))
-        if limit is not None and number is not None and not is_within(number, limit):
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    for keyword, (kind, is_within, words) in _LIMITS.items():
+        limit: Any = schema.get(keyword)
+        if not isinstance(limit, (int, float)) or isinstance(limit, bool):
+            continue
+        if kind is float and is_number and not is_within(value, limit):
             raise Misfit(depth, f"{path} is {_shown(value)}; {words} {limit} is allowed")
-    size = len(value) if isinstance(value, (str, list, dict)) else 0
-    for keyword, (kind, is_within, words) in _SIZES.items():
-        limit = _number(schema.get(keyword))
-        if limit is not None and isinstance(value, kind) and not is_within(size, limit):
-            raise Misfit(depth, f"{path} is {size} long; {words % limit} are allowed")
-
-
-def _number(value: Json) -> float | None:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+        if isinstance(value, (str, list, dict)) and isinstance(value, kind) and not is_within(len(value), limit):
+            raise Misfit(depth, f"{path} is {len(value)} long; {words % limit} are allowed")
 
 
 def _shown(value: Json) -> str:
@@ -253,10 +251,6 @@ def _shown(value: Json) -> str:
     except SchemaError:
         text = repr(value)
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 # Some milliseconds on a small router.
@@ -283,7 +277,7 @@ def fits(pattern: str, text: str) -> bool | None:
         return None  # another dialect; the tool judges the text itself
 
 
-def _steps(parts: Iterable[tuple[object, Any]], length: int, is_repeated: bool) -> int:
+def _steps(parts: Sequence[tuple[object, Any]], length: int, is_repeated: bool) -> int:
     """Return how many ways the matcher may have to try, more than STEPS where that is unknown."""
     steps = 1
     for kind, argument in parts:

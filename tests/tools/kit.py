@@ -35,9 +35,7 @@ class Hands:
         self.stopped = False
         self.rehearses = False
 
-    def may(self, tool):
-        return True
-
+    role = "owner"
     has_chats = False
 
     def is_home(self):

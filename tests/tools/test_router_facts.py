@@ -2,6 +2,7 @@
 
 from oasis.errors import ToolError, UciError
 from oasis.tools.router import Facts
+from oasis.uci import model
 from tests.parts.offline.stock import HOME, LEASES, NOW_S, Router
 
 
@@ -11,10 +12,8 @@ def facts(config=None, ubus=None, files=None):
 
 
 def test_sections_keep_the_order_of_the_file():
-    shuffled = {
-        name: {".name": name, ".type": "rule", ".index": index} for name, index in (("b", 1), ("c", 2), ("a", 0))
-    }
-    assert list(facts({"firewall": shuffled}).config("firewall")) == ["a", "b", "c"]
+    package = model.parse(b"config rule b\n\nconfig rule c\n\nconfig rule a\n", "firewall")
+    assert list(facts({"firewall": model.tables(package)}).config("firewall")) == ["b", "c", "a"]
 
 
 def test_package_that_is_missing_or_broken_is_empty():

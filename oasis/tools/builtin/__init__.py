@@ -11,11 +11,10 @@ from __future__ import annotations
 from oasis.core import jsonl
 from oasis.tools.registry import BUILT_IN
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router, Watch
-    from oasis.tools.shapes import Any, Arguments, GivenSpec, Result
+    from oasis.tools.shapes import Any, Arguments, GivenSpec
 
 
 class BuiltIn:
@@ -33,17 +32,8 @@ class BuiltIn:
             self._specs = jsonl.table(__file__, "builtin.json")["tools"]
         return self._specs
 
-    def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
+    def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch, suffix: str = "") -> Any:
         """Run a tool; raises what it raises."""
-        result: Result = self._ask("", name, arguments, operator, watch)
-        return result
-
-    def preview(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> list[str]:
-        """Return what a call would do, in words; raises what makes it impossible."""
-        words: list[str] = self._ask("_preview", name, arguments, operator, watch)
-        return words
-
-    def _ask(self, suffix: str, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Any:
         spec = next(one for one in self.specs() if one["name"] == name)
         module, _, function = spec["module"].partition(":")
         function = (function or "run") + suffix
@@ -52,3 +42,8 @@ class BuiltIn:
         }  # fmt: skip
         work = getattr(__import__(f"oasis.tools.builtin.{module}", fromlist=(function,)), function)
         return work(arguments, *given[spec["hands"]])
+
+    def preview(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> list[str]:
+        """Return what a call would do, in words; raises what makes it impossible."""
+        words: list[str] = self.call(name, arguments, operator, watch, "_preview")
+        return words
