@@ -496,8 +496,8 @@ MUTANTS = (
     (
         "knowledge: what a model at home asks stays there",
         "oasis/agent/start.py",
-        'is_home=lambda: bool(failover.service.get("is_local"))',
-        "is_home=bool",
+        '"is_home": lambda: bool(failover.service.get("is_local"))',
+        '"is_home": bool',
         OF_HOME,
     ),
     (
@@ -2410,7 +2410,7 @@ MUTANTS = (
     ),
     (
         "chat: a new message moves no bookmark sideways",
-        "oasis/agent/question.py",
+        "oasis/agent/context.py",
         'if is_moved and table().get(head) and not asked.get("moves_head"):',
         "if False:",
         ("tests/chats/test_foreign_chats.py",),
@@ -2460,7 +2460,7 @@ MUTANTS = (
     (
         "said: other chats are for the owner's own model",
         "oasis/tools/operator.py",
-        "self.has_chats = is_model and approver is None and bool(chat.id)",
+        "self.has_chats = is_model and approver is None and bool(self._chat)",
         "self.has_chats = True",
         ("tests/chats/test_search_by_meaning.py",),
     ),

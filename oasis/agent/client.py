@@ -246,7 +246,11 @@ class Asker:
 
     def _ask_built_in(self, messages: list[Message], on_event: OnEvent, only_sure: bool = False) -> None:
         """Answer the last message; with `only_sure` say nothing where it is not certain what was meant."""
-        if self._closing and self._summaries and _applied(messages[-1]) == self._summaries:
+        blocks = [block for block in schema.blocks(messages[-1]) if block["type"] == "tool_result"]
+        results = [result_of(schema.text_of(block)) for block in blocks]
+        is_applied = all(one.get("status") == "applied" and not any(map(one.get, _SAYS_MORE)) for one in results)
+        is_said = is_applied and [one.get("summary") for one in results] == self._summaries
+        if self._closing and self._summaries and is_said:
             on_event({"type": "delta", "text": self._closing})
             on_event({**self._done, "stop_reason": "end_turn"})
             return
@@ -273,13 +277,6 @@ class Asker:
         except OasisError:
             return []  # there is a model that can answer
         return events
-
-
-def _applied(message: Message) -> list[object]:
-    """Return the summaries of changes whose results say that they are applied, [] when one of them says more."""
-    results = [result_of(schema.text_of(block)) for block in schema.blocks(message) if block["type"] == "tool_result"]
-    is_plain = all(one.get("status") == "applied" and not any(map(one.get, _SAYS_MORE)) for one in results)
-    return [one.get("summary") for one in results] if is_plain else []
 
 
 class _Answer:

@@ -1,23 +1,98 @@
-"""What a model is sent of a chat: the thread with what hangs in other chats, as much of it as the model takes.
+"""The thread of a turn: the owner's message as it enters a chat, and what a model is sent of that chat.
 
-Knows no service and no worker; what is left out is reported through `emit`, once a run and whenever it becomes more.
+Shape of what is asked: {"message", "chat"?, "continues"?: [headish], "head"?: bookmark, "service"?: for this answer
+alone, "options"?: delta for the thread from here on, "topic"?: text of a system message that a new chat begins with,
+"files"?: [document and image blocks], "taint"?: [whose words these are, where they are not the owner's]}.
+A model is sent the thread with what hangs in other chats, as much of it as it takes; what is left out is reported
+through `emit`, once a run and whenever it becomes more. Knows no service and no worker.
 """
 
 from __future__ import annotations
 
-from oasis.core import thread, trim
-from oasis.errors import OasisError, ProviderError
+import functools
+
+from oasis.core import bookmarks, jsonl, schema, thread, trim
+from oasis.core.ids import looks_like_id
+from oasis.errors import OasisError, ProviderError, UsageError
+from oasis.redaction.redactor import walk
 
 if False:  # annotations only
-    from oasis.agent.shapes import Emit, OfferedTool
+    from oasis.agent.shapes import Asked, Emit, OfferedTool
     from oasis.chats.collection import Collection
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Block, Json, Message
+    from oasis.core.shapes import Block, Callable, Message, Options
     from oasis.core.store import Chat
 
-
+# A message longer than this is a file, and files are attached, not typed.
+MESSAGE_CHARS = 32 * 1024
+OPTIONS_BYTES = 4096
+FILES = 8
 # Of a text in the arguments of a call, where a context has no room for all of it.
 CALL_CHARS = 400
+
+
+def place(asked: Asked, chats: Collection) -> str:
+    """Return the chat that a question goes into, "" for a new one: the one given, or that of what it continues first.
+
+    Raises: UsageError for one that cannot be stored, or continues an unknown message.
+    """
+    text = asked["message"].strip()
+    if not text:
+        raise UsageError("the message is empty", 'say what the router should do, like: "call this router attic"')
+    if len(text) > MESSAGE_CHARS:
+        raise UsageError("the message has more than %d characters" % MESSAGE_CHARS, "send it in parts, or as a file")
+    if len(jsonl.line(asked.get("options") or {})) > OPTIONS_BYTES:
+        raise UsageError("the options have more than %d bytes" % OPTIONS_BYTES, "give what changes, and no more")
+    if len(asked.get("files") or []) > FILES:
+        raise UsageError("more than %d files at once" % FILES, "send them with several messages")
+    continued = asked.get("continues")
+    if asked.get("chat") or not continued:
+        return str(asked.get("chat") or "")
+    return chats.find(str(continued[0]))[0]
+
+
+def add(chat: Chat, asked: Asked, new_id: Callable[[], str], elsewhere: Elsewhere) -> tuple[Message, Options]:
+    """Add the owner's message; return it, and the options of its thread. The caller flushes the chat, or discards it.
+
+    Calls that a crash left open are closed before. A new chat begins with the text of the topic.
+    Raises: UsageError for a headish that is none or a bookmark that stands on another branch, SchemaError for options
+    that are none.
+    """
+    table = functools.cache(lambda: bookmarks.table(chat.outline()))  # read from its whole file when somebody needs it
+    given = asked.get("continues")
+    parents = list(chat.heads)
+    if given is not None:  # no parents at all is an answer too: another beginning in the same chat
+        parents = thread.parents(given, lambda one: bookmarks.resolve(one, {} if looks_like_id(one) else table()))
+    elsewhere.load(chat, parents)
+    if asked.get("topic") and not parents:
+        chat.add({"id": new_id(), "role": "system", "content": asked["topic"]})
+        parents = list(chat.heads)
+    open_calls = thread.unanswered(thread.context(chat.messages, parents, elsewhere))
+    if open_calls:
+        content = thread.interruption(open_calls)
+        chat.add({"id": new_id(), "role": "tool", "content": content, "continues": parents})
+        parents = list(chat.heads)
+    found = thread.resolve(chat.messages, parents, elsewhere, chat.left_out, chat.older_options)
+    # The bookmark that the message carries, and whether a record must set it there.
+    explicit = asked.get("head") or ""
+    last = {name: chat.messages.get(name) or elsewhere(name) for name in parents[-1:]}
+    head, is_moved = "", False
+    if explicit or any((one or {}).get("head") for one in last.values()):  # else its table need not be read
+        messages = {**chat.messages, **{name: one for name, one in last.items() if one}}
+        head, is_moved = bookmarks.head_of_turn(parents, messages, table(), explicit)
+        if is_moved and table().get(head) and not asked.get("moves_head"):  # only bookmark.set and a schedule move one
+            hint = "choose another name, or move it first: oasis branch --move %s HEADISH" % head
+            raise UsageError("the bookmark %r stands on another branch" % head, hint)
+    given_options: Options = asked.get("options") or {}
+    delta = given_options.copy()
+    blocks = [{"type": "text", "text": asked["message"].strip()}, *(asked.get("files") or [])]
+    message = thread.message(new_id(), "user", blocks, parents, head, delta)
+    if asked.get("taint"):
+        message["taint"] = list(asked["taint"])
+    chat.add(message)
+    if is_moved:
+        chat.note(bookmarks.record(head, message["id"]))
+    return message, thread.merged([found["options"], delta])
 
 
 class Context:
@@ -73,6 +148,18 @@ class Elsewhere:
         self._chats = chats
         self._found: dict[str, Message | None] = {}
 
+    def load(self, chat: Chat, names: list[str]) -> None:
+        """Read messages into a chat's memory, those that are its own.
+
+        Raises: UsageError for one that is nowhere.
+        """
+        for name in names:
+            try:
+                chat.load([name])
+            except UsageError:
+                if self(name) is None:
+                    raise
+
     def __call__(self, name: str) -> Message | None:
         if name not in self._found:
             try:
@@ -84,21 +171,15 @@ class Elsewhere:
 
 def _with_short_calls(message: Message) -> Message:
     """Return a message with shortened calls: the result shows what was run."""
-    content = message["content"]
-    if isinstance(content, str) or not any(block["type"] == "tool_use" for block in content):
+    if not schema.tool_uses(message):
         return message
-    told: list[Block] = [
-        {**block, "input": {key: _short(value) for key, value in block["input"].items()}}
-        if block["type"] == "tool_use"
-        else block
-        for block in content
-    ]
+    told: list[Block] = []
+    for block in schema.blocks(message):
+        if block["type"] == "tool_use":
+            block = {**block, "input": walk(block["input"], _short)}
+        told.append(block)
     return {**message, "content": told}
 
 
-def _short(value: Json) -> Json:
-    if isinstance(value, str):
-        return value if len(value) <= CALL_CHARS else value[:CALL_CHARS] + "…"
-    if isinstance(value, list):
-        return [_short(item) for item in value]
-    return {key: _short(item) for key, item in value.items()} if isinstance(value, dict) else value
+def _short(text: str) -> str:
+    return text if len(text) <= CALL_CHARS else text[:CALL_CHARS] + "…"

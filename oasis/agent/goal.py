@@ -52,24 +52,20 @@ class Goal:
         calls = [call["name"] for one in answers for call in schema.tool_uses(one)]
         errors = [one["error"]["message"] for one in messages if one.get("error")]
         text = schema.text_of(answers[-1]).strip() if answers else ""
-        found, message = self._state(messages, answers, text, state)
-        tools = list(dict.fromkeys(calls))
-        return {"state": found, "message": message or (errors or [""])[-1], "turns": len(answers), "tools": tools}
-
-    def _state(self, messages: list[Message], answers: list[Message], text: str, state: str) -> tuple[str, str]:
+        waits = any(
+            result_of(schema.text_of(block)).get("status") in _WAITING
+            for message in messages
+            for block in schema.blocks(message)
+            if block["type"] == "tool_result"
+        )
+        said = next((word for word in _SAID if text.startswith(word)), "")
         if state != "done":
-            return FAILED, ""
-        for word in _SAID:
-            if text.startswith(word):
-                return word, text[len(word) :].lstrip(": \n")
-        if any(map(_waits, messages)):
-            return NEED_CONFIRMATION, text
-        if len(answers) > self.turns or self.repeats.stopped > SAME:
-            return STUCK, text
-        return DONE, text
-
-
-def _waits(message: Message) -> bool:
-    """Tell whether the result of a tool in a message says that the owner has to do something."""
-    results = [block for block in schema.blocks(message) if block["type"] == "tool_result"]
-    return any(result_of(schema.text_of(block)).get("status") in _WAITING for block in results)
+            found, text = FAILED, ""
+        elif said:
+            found, text = said, text[len(said) :].lstrip(": \n")
+        elif waits:
+            found = NEED_CONFIRMATION
+        else:
+            found = STUCK if len(answers) > self.turns or self.repeats.stopped > SAME else DONE
+        tools = list(dict.fromkeys(calls))
+        return {"state": found, "message": text or (errors or [""])[-1], "turns": len(answers), "tools": tools}

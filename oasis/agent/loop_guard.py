@@ -54,14 +54,12 @@ class CorrectionRounds:
         if not isinstance(error, dict) or not (error.get("code") in _MISTAKES or error.get("code") == "policy"):
             return text  # it failed while it was carried out, which no other words would mend
         self._refusal = str(error.get("message", ""))
-        return jsonl.dumps({**result, "repair": self._advice(error)})
-
-    def _advice(self, error: dict[str, Json]) -> dict[str, Json]:
-        left = ROUNDS - self._rounds
-        if left <= 0:
-            return {"left": 0, "say": _LAST}
-        is_mistake = error.get("code") in _MISTAKES or error.get("repairable") is True
-        return {"left": left, "say": _AGAIN} if is_mistake else {"say": _RULE}
+        advice: dict[str, Json] = {"say": _RULE}
+        if self._rounds >= ROUNDS:
+            advice = {"left": 0, "say": _LAST}
+        elif error.get("code") in _MISTAKES or error.get("repairable") is True:
+            advice = {"left": ROUNDS - self._rounds, "say": _AGAIN}
+        return jsonl.dumps({**result, "repair": advice})
 
     def end_round(self) -> str:
         """Count the answer whose calls were made; return a note for the owner, "" for none."""
@@ -101,7 +99,7 @@ class Repeats:
         """Return a caller of tools that does not make the same call over and over."""
 
         def watch(name: str, arguments: Arguments, taint: list[str]) -> tuple[str, bool, list[str]]:
-            key = name + " " + jsonl.dumps(_sorted(arguments))
+            key = name + " " + jsonl.canonical(arguments)
             self._made[key] = self._made.get(key, 0) + 1
             if self._made[key] > self._most:
                 self.stopped += 1
@@ -109,9 +107,3 @@ class Repeats:
             return call(name, arguments, taint)
 
         return watch
-
-
-def _sorted(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -7,7 +7,7 @@ Each is a run of its own that a front-end follows as any other, acting through t
 from __future__ import annotations
 
 from oasis.core import jsonl
-from oasis.tools.operator import ChatContext, NoRun, Operator
+from oasis.tools.operator import NoRun, Operator
 from oasis.tools.principal import OWNER, Principal
 
 if False:  # annotations only
@@ -15,7 +15,7 @@ if False:  # annotations only
     from oasis.agent.shapes import Arguments, Came
     from oasis.core.shapes import Callable
     from oasis.tools.registry import Registry
-    from oasis.tools.shapes import PlanResult, Refused, Workshop
+    from oasis.tools.shapes import ChatContext, PlanResult, Refused, Workshop
     from oasis.uci.edit import Operation
 
 
@@ -29,28 +29,23 @@ class OwnerActions:
 
     def undo(self, change: str = "", skip_conflicts: bool = False, came: Came = ()) -> Run:
         """Start a run that undoes a change: the newest one without an id."""
-
-        def work(run: Run) -> tuple[str, str]:
-            return _ended(run, "undo", Operator(self._shop, run, OWNER).undo(change, skip_conflicts))
-
-        return self._runs.start("", work, None, came)
+        return self._start("undo", lambda operator: operator.undo(change, skip_conflicts), came)
 
     def propose(self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes the owner's own operations; `forces` is what they let through."""
-        return self._propose(lambda operator: operator.change(operations, summary), came, forces)
+        return self._start("configure", lambda operator: operator.change(operations, summary), came, forces)
 
     def force(self, kept: Refused, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes again what another run was refused."""
-        return self._propose(
-            lambda operator: operator.force(kept), came, forces, ChatContext(kept["chat"], kept["message"])
-        )
+        chat: ChatContext = {"id": kept["chat"], "message": kept["message"]}
+        return self._start("configure", lambda operator: operator.force(kept), came, forces, chat)
 
     def act(self, service: str, action: str, came: Came = ()) -> Run:
         """Start a run that proposes an action on a service."""
-        return self._propose(lambda operator: operator.act(service, action), came)
+        return self._start("configure", lambda operator: operator.act(service, action), came, ())
 
-    def _propose(
-        self, propose: Callable[[Operator], PlanResult], came: Came, forces: tuple[str, ...] = (),
+    def _start(
+        self, name: str, propose: Callable[[Operator], PlanResult], came: Came, forces: tuple[str, ...] | None = None,
         chat: ChatContext | None = None,
     ) -> Run:  # fmt: skip
         def work(run: Run) -> tuple[str, str]:
@@ -58,7 +53,8 @@ class OwnerActions:
             result = operator.masked(propose(operator))
             if result["status"] == "unchanged":
                 run.emit("note", text="nothing to change: all of it is so already")
-            return _ended(run, "configure", result)
+            run.emit("tool_result", tool_use_id="", name=name, text=jsonl.dumps(result), is_error=False)
+            return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
         return self._runs.start("", work, None, came)
 
@@ -80,8 +76,3 @@ class OwnerActions:
             return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
 
         return self._runs.start("", work, None, came, client)
-
-
-def _ended(run: Run, name: str, result: PlanResult) -> tuple[str, str]:
-    run.emit("tool_result", tool_use_id="", name=name, text=jsonl.dumps(result), is_error=False)
-    return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"

@@ -80,7 +80,8 @@ class Run:
         self._held = ""
         self._open_end = open_end
         self._news = news or threading.Condition()
-        self._is_cancelled = False
+        cancelled = threading.Event()
+        self.cancel, self.is_cancelled = cancelled.set, cancelled.is_set  # it ends by itself, soon
 
     def answers(self, message: str) -> None:
         """Know which message of the owner the run answers."""
@@ -98,17 +99,24 @@ class Run:
                     self.state = "waiting"
                 elif kind == "approval":
                     self.state = "running"
+            text = ""
             if kind == "delta":
                 # What may be shown of the text that was held back and the one that follows it.
                 whole = self._held + str(fields["text"])
                 keep = self._open_end(whole) if self._open_end is not None else 0
                 shown = len(whole) - (keep if keep <= HELD_CHARS else 0)
-                self._held = whole[shown:]
-                self._add_text(whole[:shown])
-            else:
-                if kind in _ENDS:
-                    held, self._held = self._held, ""
-                    self._add_text(held)
+                text, self._held = whole[:shown], whole[shown:]
+            elif kind in _ENDS:
+                text, self._held = self._held, ""
+            last: Event = self._events[-1] if self._events else {"type": ""}
+            is_open = last["type"] == "delta" and last["seq"] >= self._fetched and len(last["text"]) <= _PIECE_CHARS
+            if text and is_open:
+                last["text"] += text
+                self._sizes[-1] += len(text)
+                self._size += len(text)
+            elif text:
+                self._add({"type": "delta", "text": text})
+            if kind != "delta":
                 self._add({"type": kind, **fields})
             while self._size > EVENT_BYTES and len(self._events) > 1:
                 self._drop_first()
@@ -119,17 +127,6 @@ class Run:
                 except SchemaError:
                     pass  # half a surrogate pair from somewhere: shown as it is
             self._news.notify_all()
-
-    def _add_text(self, text: str) -> None:
-        if not text:
-            return
-        last = self._events[-1] if self._events else None
-        if last is None or last["type"] != "delta" or last["seq"] < self._fetched or len(last["text"]) > _PIECE_CHARS:
-            self._add({"type": "delta", "text": text})
-        else:
-            last["text"] += text
-            self._sizes[-1] += len(text)
-            self._size += len(text)
 
     def _add(self, event: Event) -> None:
         # An estimate is enough for a bound, and events are made of texts.
@@ -181,13 +178,6 @@ class Run:
                     found.append(event)
             self._fetched = self._next
             return {"run": self.id, "chat": self.chat, "state": self.state, "events": found, "next": self._next}
-
-    def cancel(self) -> None:
-        """Ask the run to stop; it ends by itself, soon."""
-        self._is_cancelled = True
-
-    def is_cancelled(self) -> bool:
-        return self._is_cancelled
 
 
 class Runs:

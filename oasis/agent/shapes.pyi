@@ -6,8 +6,9 @@ from collections.abc import Sequence as Sequence
 from typing import Any
 from typing import Protocol as Protocol
 
-from typing_extensions import Required, TypedDict
+from typing_extensions import NotRequired, Required, TypedDict
 
+from oasis.agent.loop_guard import CorrectionRounds
 from oasis.config.shapes import Service
 from oasis.core.shapes import Block, Message, Options
 from oasis.core.store import Chat
@@ -37,7 +38,7 @@ class Emit(Protocol):
     def __call__(self, kind: str, **fields: object) -> None: ...
 
 class Asked(TypedDict, total=False):
-    """What the owner asks, see question.py; `turns` of a goal, `moves_head` of a schedule."""
+    """What the owner asks, see context.py; `turns` of a goal, `moves_head` of a schedule."""
 
     message: Required[str]
     chat: str
@@ -69,6 +70,15 @@ class Parts(Protocol):
     def after(self, turn: TurnAbout) -> None: ...
     def outside(self) -> Sequence[Callable[[], Sequence[Source]]]: ...
     def sources(self) -> Sequence[Source]: ...
+
+class Brief(TypedDict):
+    """What a turn begins with, and what it may do."""
+
+    tools: list[OfferedTool] | None  # None: whoever answers knows them by itself
+    system: str  # the system prompt
+    head: NotRequired[str]  # the bookmark that the owner's message carries, and all that answers it
+    rounds: NotRequired[int]  # how many answers may call tools
+    correction: NotRequired[CorrectionRounds | None]  # bounds how often a refused proposal is corrected
 
 class Preview(TypedDict):
     """The service that a message would go to first, and the request that it would make."""

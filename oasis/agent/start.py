@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 import time
 
-from oasis.agent import question
+from oasis.agent import context
 from oasis.agent.client import Asker, Asking, Failover, allowed, failing, prompts, silent
 from oasis.agent.context import Context, Elsewhere, newest
 from oasis.agent.goal import Goal
@@ -17,7 +18,7 @@ from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.owner_actions import OwnerActions
 from oasis.agent.runs import Run
 from oasis.agent.titles import SideRequests
-from oasis.agent.turn import ROUNDS, Brief, Turn
+from oasis.agent.turn import ROUNDS, Turn
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
@@ -25,7 +26,7 @@ from oasis.system.clock import Wait, is_trusted
 from oasis.system.rate_limit import Pace, Patience
 from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
-from oasis.tools.operator import ChatContext, Operator, said_in
+from oasis.tools.operator import Operator, said_in
 from oasis.tools.principal import OWNER, may_use
 from oasis.tools.registry import Registry
 from oasis.tools.router import Router
@@ -47,7 +48,7 @@ if False:  # annotations only
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.principal import Principal
-    from oasis.tools.shapes import Workshop
+    from oasis.tools.shapes import ChatContext, Workshop
     from oasis.uci.cursor import Cursor
 
     class Services(Workshop, Protocol):
@@ -96,11 +97,11 @@ class TurnStarter:
         self.owner_actions = OwnerActions(services, services.runs, registry)
 
     def start(self, asked: Asked, came: Came = (), who: Principal = OWNER) -> Run:
-        """Put a message (question.py) on flash and start its run; `who` it is for: tools/principal.py.
+        """Put a message (context.py) on flash and start its run; `who` it is for: tools/principal.py.
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
-        name = question.check(asked, self._chats)
+        name = context.place(asked, self._chats)
         wanted = asked.get("service") or (asked.get("options") or {}).get("provider_ptr")
         if wanted or not (asked.get("chat") or asked.get("continues")):
             self._settings.service(str(wanted or ""))  # before anything is stored
@@ -118,7 +119,7 @@ class TurnStarter:
                 chat.reports.append("%s: only the built-in service answers until you %s" % (error.message, error.hint))
                 is_full = True
             try:
-                message, options = question.put(chat, asked, self._new_id, elsewhere)
+                message, options = context.add(chat, asked, self._new_id, elsewhere)
                 chat.flush()  # before anybody works on it
             except OasisError:
                 chat.discard()
@@ -147,15 +148,16 @@ class TurnStarter:
             except OasisError as error:
                 services, extras, ask = [NOBODY], None, failing(error)
             is_model = any(service["vendor"] != OFFLINE for service in services)
-            context = Context(elsewhere, run.emit, extras.taint if extras else []).make if is_model else newest
-            failover = Failover(services, ask, run.emit, context)
+            make = Context(elsewhere, run.emit, extras.taint if extras else []).make if is_model else newest
+            failover = Failover(services, ask, run.emit, make)
             tools: list[OfferedTool] | None = None
             if is_model:
                 offered = self._offered(chat, failover.service, extras.tools if extras else None)
                 tools = [spec for spec in offered if may_use(who.role, spec["name"])]
-            rounds = goal.turns if goal else ROUNDS
-            correction = CorrectionRounds() if is_model else None
-            brief = Brief(tools, _system(goal, extras), str(message.get("head", "")), rounds, correction)
+            brief: shapes.Brief = {
+                "tools": tools, "system": _system(goal, extras), "head": message.get("head", ""),
+                "rounds": goal.turns if goal else ROUNDS, "correction": CorrectionRounds() if is_model else None,
+            }  # fmt: skip
             turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
             state = turn.run()
             if goal:
@@ -182,11 +184,11 @@ class TurnStarter:
         # Whose words stand in the chat where the owner's do; the built-in service reads nothing else.
         heard = [one for one in chat.messages.values() if one["role"] in ("system", "user")]
         others = tuple(dict.fromkeys([label for one in heard for label in one.get("taint", [])]))
-        said = ChatContext(
-            chat.id, message["id"], flush=chat.secure, others=others, said=own_words,
-            turn=lambda: said_in(list(chat.messages.values()), message["id"], schema.text_of),
-            is_home=lambda: bool(failover.service.get("is_local")),
-        )  # fmt: skip
+        said: ChatContext = {
+            "id": chat.id, "message": message["id"], "flush": chat.secure, "others": others, "said": own_words,
+            "turn": lambda: said_in(list(chat.messages.values()), message["id"], schema.text_of),
+            "is_home": lambda: bool(failover.service.get("is_local")),
+        }  # fmt: skip
         # A model that only hears of results has no rights of the owner either.
         operator = Operator(self._shop, run, who, said, is_model or who.has_teller)
         call: ToolCaller = lambda name, given, taint: self.registry.call(name, given, operator.seeing(taint))  # noqa: E731
@@ -217,14 +219,14 @@ class TurnStarter:
         Shape: {"service": as settings have it, "request": as llm/pool.py has it, {} for the built-in service}
         Raises: as start.
         """
-        chat = question.check(asked, self._chats)
+        chat = context.place(asked, self._chats)
         return self._runs.alone(chat, lambda: self._shown(asked, chat)) if chat else self._shown(asked, "")
 
     def _shown(self, asked: Asked, name: str) -> shapes.Preview:
         chat = self._chats.open(name) if name else self._chats.store.create()
         elsewhere = Elsewhere(self._chats)
         try:
-            message, options = question.put(chat, asked, self._new_id, elsewhere)
+            message, options = context.add(chat, asked, self._new_id, elsewhere)
             if asked.get("service"):
                 options = {**options, "provider_ptr": asked["service"]}
             about: TurnAbout = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
@@ -264,7 +266,8 @@ class TurnStarter:
         if service["is_local"] and not found["is_local"]:
             found = service
         if found["vendor"] != OFFLINE:
-            self._side_requests.title(run, chat.id, found, list(chat.messages.values()))
+            words = (run, chat.id, found, list(chat.messages.values()))
+            threading.Thread(target=self._side_requests.title, args=words, daemon=True).start()
 
     def summarise(self, chat: str, head: str = "", service: str = "", came: Came = ()) -> Run:
         """Start a run that puts a summary of a thread into its chat; the next message goes on from it.
@@ -275,7 +278,8 @@ class TurnStarter:
         if chosen["vendor"] == OFFLINE:
             raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
         end = self._chats.head(chat, head) if head else ""
-        return self._side_requests.summarise(chat, end, chosen, Elsewhere(self._chats), came)
+        work = lambda run: self._side_requests.summarise(run, chat, end, chosen)  # noqa: E731
+        return self._runs.start(chat, work, None, came)
 
     def _services(self, emit: Emit, options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone; a note says that others answer.
@@ -291,15 +295,14 @@ class TurnStarter:
         except OasisError as error:
             emit("note", text="%s; the active service answers instead" % error.message)
         # The options of a thread count more than those of a service.
-        return [_of_thread(one, options) for one in found or allowed(self._settings.chain(), mode)]
-
-
-def _of_thread(service: Service, options: Options) -> Service:
-    wanted = service["options"]
-    if "search" in options:
-        wanted = {**wanted, "search": options["search"]}
-    mode = "none" if options.get("tool_mode") == "none" else service["tool_mode"]
-    return {**service, "tool_mode": mode, "options": wanted}
+        chosen: list[Service] = []
+        for one in found or allowed(self._settings.chain(), mode):
+            given = one["options"]
+            if "search" in options:
+                given = {**given, "search": options["search"]}
+            tool_mode = "none" if options.get("tool_mode") == "none" else one["tool_mode"]
+            chosen.append({**one, "tool_mode": tool_mode, "options": given})
+        return chosen
 
 
 def gather(services: Services) -> TurnStarter:

@@ -7,19 +7,17 @@ a call. Knows no front-end.
 from __future__ import annotations
 
 import sys
-import threading
 import time
 
 from oasis.agent.client import prompts
+from oasis.agent.context import Elsewhere
 from oasis.chats.index import TITLE_CHARS, first_words
 from oasis.core import clean, schema, thread, trim
 from oasis.errors import BusyError, OasisError, UsageError
 
 if False:  # annotations only
     from oasis.agent.client import Asking
-    from oasis.agent.context import Elsewhere
     from oasis.agent.runs import Run, Runs
-    from oasis.agent.shapes import Came
     from oasis.chats.collection import Collection
     from oasis.config.shapes import Service
     from oasis.core.shapes import Callable, ChatRecord, Message
@@ -43,52 +41,47 @@ class SideRequests:
         self._new_id = new_id
 
     def title(self, run: Run, chat: str, service: Service, messages: list[Message]) -> None:
-        """Have a title made for a chat, in a thread of its own; when it fails the first words stay."""
-        work = threading.Thread(target=self._entitle, args=(run, chat, service, messages), daemon=True)
-        work.start()
-
-    def _entitle(self, run: Run, chat: str, service: Service, messages: list[Message]) -> None:
+        """Have a title made for a chat, for a thread of its own; when it fails the first words stay."""
         until_s = time.monotonic() + TITLE_S
         said = trim.fit([message for message in messages if message["content"]], _TITLE_TOKENS)["messages"]
         order: Message = {"role": "user", "content": prompts()["title"]}
         try:
             answer = self._asking.side_request(service, chat, [*said, order], lambda: time.monotonic() > until_s)
-            title = _title(answer)
+            # Its first line of words, without the marks that models put around it.
+            lines = [clean.line(line).strip(" \t#*_`\"'“”„«»「」.") for line in answer.split("\n")]
+            title = first_words(next(filter(None, lines), ""))[: TITLE_CHARS + 1]
             if title:
                 self._note(chat, {"type": "title", "title": title, "by": "model"})
                 run.emit("title", chat=chat, title=title)
         except OasisError as error:
             print("oasisd: no title for chat %s: %s" % (chat, error.message), file=sys.stderr)
 
-    def _note(self, chat: str, record: ChatRecord) -> None:
+    def _note(self, name: str, record: ChatRecord) -> None:
         """Write a record once nobody answers the chat.
 
         Raises: UsageError when that takes too long, or the chat is gone; StoreError.
         """
 
         def write() -> None:
-            opened = self._chats.store.open(chat)
+            opened = self._chats.store.open(name)
             opened.note(record)
             opened.flush()
 
         for _ in range(_TRIES):
             try:
-                self._runs.alone(chat, write)
-                return
+                return self._runs.alone(name, write)
             except UsageError:
-                if not self._chats.store.has(chat):
+                if not self._chats.store.has(name):
                     raise
                 time.sleep(_PAUSE_S)
-        raise BusyError("chat %s is being answered" % chat, "wait for the answer, or stop it")
+        raise BusyError("chat %s is being answered" % name, "wait for the answer, or stop it")
 
-    def summarise(self, chat: str, head: str, service: Service, elsewhere: Elsewhere, came: Came = ()) -> Run:
-        """Start a run that puts a summary of a thread into its chat, as a message to go on from.
+    def summarise(self, run: Run, name: str, head: str, service: Service) -> tuple[str, str]:
+        """Put a summary of a thread into its chat, as a message to go on from: the work of a run.
 
-        Raises: UsageError when there is no such chat or it is busy.
+        Raises: UsageError for a chat without a message.
         """
-        return self._runs.start(chat, lambda run: self._summarise(run, chat, head, service, elsewhere), None, came)
-
-    def _summarise(self, run: Run, name: str, head: str, service: Service, elsewhere: Elsewhere) -> tuple[str, str]:
+        elsewhere = Elsewhere(self._chats)
         chat = self._chats.open(name)
         end = head or (chat.heads or [""])[0]
         if not end:
@@ -110,10 +103,3 @@ class SideRequests:
         run.emit("delta", text=words.strip())
         run.emit("message", id=message["id"], role="user")
         return "done", "end_turn"
-
-
-def _title(answer: str) -> str:
-    """Return the title in an answer: its first line of words, without the marks that models put around it."""
-    lines = [clean.line(line).strip(" \t#*_`\"'“”„«»「」.") for line in answer.split("\n")]
-    named = [line for line in lines if line]
-    return first_words(named[0])[: TITLE_CHARS + 1] if named else ""

@@ -25,8 +25,7 @@ from oasis.tools import fences
 
 if False:  # annotations only
     from oasis.agent.client import Failover
-    from oasis.agent.loop_guard import CorrectionRounds
-    from oasis.agent.shapes import AnswerEvent, Arguments, Callable, Emit, OfferedTool, ToolCaller
+    from oasis.agent.shapes import AnswerEvent, Arguments, Brief, Callable, Emit, OfferedTool, ToolCaller
     from oasis.core.shapes import Block, Message, Usage
     from oasis.core.store import Chat
     from oasis.tools.shapes import RunHandle
@@ -48,30 +47,11 @@ class Cancelled(Exception):
     """The owner stopped the run."""
 
 
-class Brief:
-    """What a turn begins with: the tools and the system prompt of the model, and what the turn may do.
-
-    `tools` None: whoever answers knows them by itself. `head` is the bookmark that the owner's message carries, and all
-    that answers it; `rounds` how many answers may call tools; `correction` bounds how often a refused proposal is
-    corrected (loop_guard.py), None for no correction.
-    """
-
-    def __init__(
-        self, tools: list[OfferedTool] | None, system: str, head: str = "", rounds: int = ROUNDS,
-        correction: CorrectionRounds | None = None,
-    ) -> None:  # fmt: skip
-        self.tools = tools
-        self.system = system
-        self.head = head
-        self.rounds = rounds
-        self.correction = correction
-
-
 class Turn:
     """One turn of a chat.
 
     `model` asks the services, `run` gets what happens, and its cancellation is looked at between and during all steps,
-    `new_id()` gives message ids.
+    `new_id()` gives message ids; `brief` is what the turn begins with (shapes.pyi).
     """
 
     def __init__(
@@ -86,13 +66,15 @@ class Turn:
         self._chat = chat
         self._model = model
         self._call_tool = call_tool
-        self._brief = brief
-        self._system = brief.system
+        self._tools = brief["tools"]
+        self._system = brief["system"]
+        self._head = brief.get("head", "")
+        self._rounds = brief.get("rounds", ROUNDS)
+        self._correction = brief.get("correction")
         self._new_id = new_id
         self._emit = run.emit
         self._is_cancelled = run.is_cancelled
         self._source = model.source  # {"provider", "model"} as stored with each answer; another service changes it
-        self._correction = brief.correction
         self._taint: list[str] = []  # of what the model was sent last
         self._written: fences.Written | None = None
         self.stop_reason = ""
@@ -102,13 +84,13 @@ class Turn:
 
         Raises: StoreError when the ending could not be put on flash; what is no OasisError, once it is stored.
         """
-        brief, correction = self._brief, self._correction
+        rounds, correction = self._rounds, self._correction
         state = "done"
         error: OasisError | None = None
         try:
-            for number in range(brief.rounds + 1):
-                is_last = number == brief.rounds or bool(correction and correction.is_over)
-                answer = self._answer([] if is_last else brief.tools)
+            for number in range(rounds + 1):
+                is_last = number == rounds or bool(correction and correction.is_over)
+                answer = self._answer([] if is_last else self._tools)
                 calls = schema.tool_uses(answer)
                 if calls:
                     self._run_calls(calls)
@@ -116,7 +98,7 @@ class Turn:
                     break
                 if correction and correction.is_over:
                     self._system += "\n" + TELL
-                elif number == brief.rounds - 1:
+                elif number == rounds - 1:
                     self._system += "\n" + _NO_MORE
         except Cancelled:
             state, error = "cancelled", CancelledError("stopped by the owner")
@@ -139,13 +121,15 @@ class Turn:
     def _answer(self, given: list[OfferedTool] | None) -> Message:
         """Ask the model once and store what it said, also when it broke off."""
         tools, may_call = given or [], given != []
-        collector = _Collector(self._emit, self._look, self._source)
+        collector = _Collector(self._emit, self._is_cancelled, self._source)
         try:
-            self._look()
+            if self._is_cancelled():
+                raise Cancelled
             context = self._model.context(self._chat, self._system, tools)
             self._taint = thread.taint(context)
             self._model.ask(context, tools, collector.take)
-            self._look()
+            if self._is_cancelled():
+                raise Cancelled
             if collector.error is not None:
                 raise collector.error
             if not may_call:
@@ -218,8 +202,8 @@ class Turn:
 
     def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
-        if self._brief.head:
-            message["head"] = self._brief.head
+        if self._head:
+            message["head"] = self._head
         self._chat.add(message)
         self._emit("message", id=message["id"], role=message["role"])
         return message
@@ -231,17 +215,13 @@ class Turn:
         ending["provider"], ending["model"] = self._source["provider"], self._source["model"]
         self._store(ending)
 
-    def _look(self) -> None:
-        if self._is_cancelled():
-            raise Cancelled
-
 
 class _Collector:
     """Turns the events of one model call into content blocks."""
 
-    def __init__(self, emit: Emit, look: Callable[[], None], source: dict[str, str]) -> None:
+    def __init__(self, emit: Emit, is_cancelled: Callable[[], bool], source: dict[str, str]) -> None:
         self._emit = emit
-        self._look = look
+        self._is_cancelled = is_cancelled
         self._source = source
         self._blocks: list[Block] = []
         self._pieces: list[str] = []  # of the last block, joined once: an answer may come in thousands
@@ -254,7 +234,8 @@ class _Collector:
         self.is_fenced = False
 
     def take(self, event: AnswerEvent) -> None:
-        self._look()
+        if self._is_cancelled():
+            raise Cancelled
         kind = event["type"]
         self._size += len(jsonl.line(event))
         if self._size > ANSWER_BYTES and kind in ("delta", "thinking", "tool_use"):

@@ -6,6 +6,7 @@ is cut into pieces here is cleared before it is cut. Knows no front-end.
 
 from __future__ import annotations
 
+import binascii
 import io
 
 from oasis.agent.context import Elsewhere
@@ -16,6 +17,7 @@ from oasis.chats.index import first_words
 from oasis.chats.presets import Topics
 from oasis.chats.uploads import Uploads
 from oasis.core import bookmarks, export, jsonl, lua_chats, thread
+from oasis.core.blobs import media_type, references
 from oasis.core.schema import is_message
 from oasis.errors import OasisError, SchemaError, UsageError
 from oasis.tools.replies import without_typed
@@ -80,26 +82,22 @@ class Conversations:
             shown = self._lineage(chat, map_.parents(before))
         messages = [message for message in (shown[: at[0]] if at else shown) if is_message(message)]
         page = _page(messages, limit)
+        marks = [entry for entry in shown if not is_message(entry)]
+        left = len(messages) - len(page)
         return {
             "head": end,
             "messages": page,
-            "earlier": len(messages) - len(page),
-            "more": len(messages) > len(page)
-            or any(not is_message(entry) and entry["type"] == "older" for entry in shown),
+            "earlier": left,
+            "more": left > 0 or any(mark["type"] == "older" for mark in marks),
             "siblings": self._siblings(chat, map_, page),
             "bookmarks": {name: map_.bookmarks[name] for name in bookmarks.names(map_.bookmarks)},
-            "missing": [entry["id"] for entry in shown if not is_message(entry) and entry["type"] == "missing"],
+            "missing": [mark["id"] for mark in marks if mark["type"] == "missing"],
             "reports": map_.reports + [report for report in chat.reports if report not in map_.reports],
         }
 
     def _lineage(self, chat: Chat, ends: list[str]) -> list[Message | Marker]:
         elsewhere = Elsewhere(self._chats)
-        for end in ends:
-            try:
-                chat.load([end])
-            except UsageError:
-                if elsewhere(end) is None:
-                    raise
+        elsewhere.load(chat, ends)
         return thread.lineage(chat.messages, ends, elsewhere, chat.left_out)
 
     def _siblings(self, chat: Chat, map_: lookup.Map, page: list[Message]) -> dict[str, object]:
@@ -128,7 +126,7 @@ class Conversations:
     def bookmark_list(self, chat: str = "") -> dict[str, object]:
         found: list[dict[str, str]] = []
         for name in [chat] if chat else [item["id"] for item in self._chats.items()]:
-            found += self._chats.look(name, lambda one: self._marks(one))
+            found += self._chats.look(name, self._marks)
         return {"bookmarks": found}
 
     def _marks(self, chat: Chat) -> list[dict[str, str]]:
@@ -188,8 +186,6 @@ class Conversations:
         return reply
 
     def _add_kind(self, reply: Upload) -> None:
-        from oasis.core.blobs import media_type
-
         with self.uploads.open(reply["upload"]) as handle:
             first = handle.read(KIND_BYTES) or b""
         reply["media_type"], note = media_type(self.uploads.name(reply["upload"]), first)
@@ -235,10 +231,6 @@ class Conversations:
         return jsonl.dumps(lua_chats.write(messages)) if form == "upstream" else export.markdown(title, messages)
 
     def _document(self, chat: Chat, title: str) -> Document:
-        import binascii
-
-        from oasis.core.blobs import references
-
         lines = list(chat.entries())
         messages = self._hide(chat.list())
         blobs, found = self._chats.blobs(), {}
@@ -284,8 +276,9 @@ class Conversations:
     def upstream_import(self) -> dict[str, object]:
         """Take over upstream's chats, those without an index entry too, and its system messages; once each."""
         reports: list[str] = []
-        done = self._done()
-        chats = []
+        data, chats = self._disk.read(self._state + TAKEN), []
+        value: object = jsonl.loads(data) if data else {}
+        done: dict[str, str] = value if isinstance(value, dict) else {}
         for name, title in self._old_names():
             if name in done:
                 continue
@@ -310,20 +303,12 @@ class Conversations:
         topics = list(taken.values())
         told = "the system message %s of the earlier Oasis is %s here: the other name means another one"
         reports += [told % (key, taken[key]) for key in taken if taken[key] != key]
-        self._take_icon(lua_chats.icon(text))
+        icon = lua_chats.icon(text)
+        is_there = icon in self._disk.names(self._path("/www" + ICONS))
+        if is_there and self._disk.read(self._state + ICON_FILE) is None:  # no other was chosen since
+            self._disk.replace(self._state + ICON_FILE, jsonl.line({"using": icon, "hidden": []}))
         self._disk.replace(self._state + TAKEN, jsonl.line(done))
         return {"chats": chats, "topics": topics, "reports": reports}
-
-    def _take_icon(self, name: str) -> None:
-        """Go on with the icon that was chosen before, where its file is still there and no other was chosen since."""
-        is_there = name in self._disk.names(self._path("/www" + ICONS))
-        if is_there and self._disk.read(self._state + ICON_FILE) is None:
-            self._disk.replace(self._state + ICON_FILE, jsonl.line({"using": name, "hidden": []}))
-
-    def _done(self) -> dict[str, str]:
-        data = self._disk.read(self._state + TAKEN)
-        value: object = jsonl.loads(data) if data else {}
-        return value if isinstance(value, dict) else {}
 
     def _old_names(self) -> list[tuple[str, str]]:
         """Return (id, title) of each old chat: those of the index in its order, then files without an entry."""

@@ -27,6 +27,7 @@ if False:  # annotations only
     from oasis.change.shapes import Audited, Record, Role
     from oasis.core.shapes import Any, Callable, Iterator, Mapping, Options
 
+_ENDS = ("server_addr", "server_port", "remote_addr", "remote_port")
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
 _SHOWN = ("id", "state", "chat", "message", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason",
@@ -53,8 +54,9 @@ class Methods:
         self._turn_starter = services.turn_starter
         self._talks = services.conversations
         self._runs = services.runs
-        self._came = services.came
-        self._owners: dict[str, Callable[[], Any]] = {"chats": services.conversations, "services": services.book}
+        self._owners: dict[str, Callable[[], object]] = {
+            "methods": lambda: self, "chats": services.conversations, "services": services.book,
+        }  # fmt: skip
 
     def call(self, name: str, params: dict[str, object], role: Role) -> dict[str, object]:
         """Call a method for somebody.
@@ -70,15 +72,19 @@ class Methods:
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, method.arguments)
         try:
-            owner: Any = self
-            if method.owner != "methods":  # made with its first call
-                make = self._owners.get(method.owner)
-                owner = make() if make else self._parts.part(method.owner)
-            handler = getattr(owner, method.function)
+            handler = getattr(self if method.owner == "methods" else self.owner(method.owner), method.function)
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
             raise self._services.redactor.error(error)
         return replies.shown(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
+
+    def owner(self, name: str) -> Any:
+        """Return the object that a row of the table names, made with its first call.
+
+        Raises: UsageError for a part that is not installed.
+        """
+        make = self._owners.get(name)
+        return make() if make else self._parts.part(name)
 
     def info(self, role: Role) -> dict[str, object]:
         service = self._settings.services()[0]
@@ -111,7 +117,7 @@ class Methods:
             "files": self._talks().files(attachments) if attachments else [],
         }  # fmt: skip
         who = MESSENGER if role["name"] == "messenger" else OWNER
-        started = _started(self._turn_starter().start(asked, self._came(role), who))
+        started = _started(self._turn_starter().start(asked, self._services.came(role), who))
         if attachments:
             self._talks().uploads.drop(attachments)
         return started
@@ -120,10 +126,10 @@ class Methods:
         from oasis.agent.goal import checked  # an idle daemon does without
 
         asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
-        return _started(self._turn_starter().start(asked, self._came(role)))
+        return _started(self._turn_starter().start(asked, self._services.came(role)))
 
     def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> Started:
-        return _started(self._turn_starter().summarise(id, head, service, self._came(role)))
+        return _started(self._turn_starter().summarise(id, head, service, self._services.came(role)))
 
     def run_poll(self, role: Role, run: str, since: int = 0, wait_ms: int = 0) -> News:
         return self._run(role, run).poll(since, wait_ms)
@@ -159,7 +165,8 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        return _started(self._turn_starter().owner_actions.propose(operations, summary, forces, self._came(role)))
+        propose = self._turn_starter().owner_actions.propose
+        return _started(propose(operations, summary, forces, self._services.came(role)))
 
     def doctor_run(self) -> dict[str, object]:
         return self._services.examine()
@@ -175,7 +182,7 @@ class Methods:
 
         kept = find_refused(self._services, refused)
         forces = forced_kinds(kept, force)
-        return _started(self._turn_starter().owner_actions.force(kept, forces, self._came(role)))
+        return _started(self._turn_starter().owner_actions.force(kept, forces, self._services.came(role)))
 
     def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> api.Decision:
         applying = ahead(self._services.approvals.approve(plan, hash, role, word))
@@ -223,14 +230,14 @@ class Methods:
         return {"change": shown(self._services.transaction.extend(change, seconds))}
 
     def change_alive(self, *, change: str, nonce: str, session: str, **ends: str) -> api.Alive:
-        one = connection(**ends)
+        one = connection(*map(ends.__getitem__, _ENDS))
         word = self._services.transaction.judge(change, nonce, session, one)
         if word in ("proved", "reused"):
             self._services.origins().seen(session, one)
         return {"alive": word}
 
     def path_seen(self, *, session: str, **ends: str) -> dict[str, object]:
-        one = connection(**ends)
+        one = connection(*map(ends.__getitem__, _ENDS))
         path = self._services.origins().seen(session, one)
         return {"path": path, **self._services.transaction.arrive(session, one)}
 
@@ -238,7 +245,7 @@ class Methods:
         return {"change": shown(self._services.transaction.roll_back(change, "the owner rolled it back"))}
 
     def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
-        return _started(self._turn_starter().owner_actions.undo(change, skip_conflicts, self._came(role)))
+        return _started(self._turn_starter().owner_actions.undo(change, skip_conflicts, self._services.came(role)))
 
     def chat_list(self) -> dict[str, object]:
         return {"item": self._chats.items()}

@@ -12,12 +12,9 @@ from oasis.core import jsonl, schema
 from oasis.errors import UsageError
 from oasis.redaction.secret_forms import hide_typed
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if False:  # annotations only
     from oasis.change.shapes import FencedItem as Item
-    from oasis.core.shapes import Block, Json, Message
+    from oasis.core.shapes import Block, Callable, Json, Message
 
 # Calls with this before their id were made here: the model's own text says what they do.
 MARK = "fence_"

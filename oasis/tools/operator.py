@@ -32,13 +32,12 @@ from oasis.system.digest import sha256
 from oasis.tools.router import known_devices, resolve_handles
 from oasis.uci import model
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.change.shapes import Any, Callable, CalledTool, Operation, Plan, Record
     from oasis.core.shapes import Message
     from oasis.tools import shapes
     from oasis.tools.principal import Principal
-    from oasis.tools.shapes import Arguments, Order, PlanResult, Refused, RunHandle, ToolSpec, Workshop
+    from oasis.tools.shapes import Arguments, ChatContext, Order, PlanResult, Refused, RunHandle, ToolSpec, Workshop
 
 SUMMARY_CHARS = 200
 # Of a change's words in the result: a change that was made must not be reported as a failure because it is long.
@@ -58,29 +57,6 @@ class NoRun:
     def is_cancelled(self) -> bool:
         """Return False: nobody can stop it."""
         return False
-
-
-class ChatContext:
-    """The chat that a run belongs to.
-
-    `message` is the id of the owner's message that the run answers; `flush()` puts the chat on flash. `said()` gives
-    the owner's own words in the chat and `turn()` the latest of them; without a turn `said` is None. `others` names
-    whose words a sentence of the owner's may be: a guest's, forwarded or imported ones. `is_home()` says whether the
-    model service that answers is at home.
-    """
-
-    def __init__(
-        self, id: str = "", message: str = "", *, flush: Callable[[], object] = bool,
-        said: Callable[[], str] | None = None, turn: Callable[[], str] = str, others: tuple[str, ...] = (),
-        is_home: Callable[[], bool] = bool,
-    ) -> None:  # fmt: skip
-        self.id = id
-        self.message = message
-        self.flush = flush
-        self.said = said
-        self.turn = turn
-        self.others = others
-        self.is_home = is_home
 
 
 class Operator:
@@ -105,21 +81,26 @@ class Operator:
         self, shop: Workshop, run: RunHandle, principal: Principal, chat: ChatContext | None = None,
         is_model: bool = False, forces: tuple[str, ...] | None = None,
     ) -> None:  # fmt: skip
-        chat = chat or ChatContext()
+        chat = chat or {}
         self._shop = shop
         self._run = run
         self.role = principal.role
         self._approver = approver = principal.approver
-        self._chat = chat
+        self._chat = chat.get("id", "")
+        self._message = chat.get("message", "")
+        self._flush: Callable[[], object] = chat.get("flush", bool)
+        self._turn: Callable[[], str] = chat.get("turn", str)
+        self._others = chat.get("others", ())
+        self._has_turn = "said" in chat
+        self._said: Callable[[], str] = chat.get("said", str)
         self._is_model = is_model
         self._forces = None if is_model else forces
         self._is_asking = False  # the owner wants to see every plan of the tool that runs now
         self.taint: list[str] = []
         self.rehearses = bool(approver is not None and approver.rehearses)
-        self.has_chats = is_model and approver is None and bool(chat.id)
-        self.is_home = chat.is_home
+        self.has_chats = is_model and approver is None and bool(self._chat)
+        self.is_home: Callable[[], bool] = chat.get("is_home", bool)
         self.is_cancelled = run.is_cancelled
-        self._said = chat.said or str
         self._texts = shop.planner.texts or _unknown
         said = self._said if is_model else str
         self.facts = shop.facts.seen(self._hide, shows_names=not is_model, tells_summaries=not is_model, said=said)
@@ -138,7 +119,7 @@ class Operator:
 
     def seeing(self, taint: list[str]) -> Operator:
         """Set whose words, other than the owner's, the current caller has in sight; return this operator."""
-        self.taint = taint if self._is_model else list(self._chat.others)
+        self.taint = taint if self._is_model else list(self._others)
         return self
 
     def whose(self, text: str, arguments: Arguments) -> list[str]:
@@ -148,11 +129,11 @@ class Operator:
 
     def is_own(self, text: str) -> bool:
         """Return whether a text is the owner's: every sentence of it stands in their words, or no model wrote it."""
-        return is_quoted(text, self._said()) if self._is_model else not self._chat.others
+        return is_quoted(text, self._said()) if self._is_model else not self._others
 
     def masked(self, result: Any) -> Any:
         """Return a tool's result without secrets."""
-        return self._shop.redactor.hide(result, self._chat.id if self._is_model else "")
+        return self._shop.redactor.hide(result, self._chat if self._is_model else "")
 
     def _hide(self, package: str, section: str, type: str, option: str, value: object) -> object:
         if not self._is_model:
@@ -161,7 +142,7 @@ class Operator:
             return [self._hide(package, section, type, option, item) for item in value]
         if secret_options.is_word(str(value)):
             return value
-        return self._shop.redactor.placeholder(self._chat.id, (package, section, type, option, str(value)))
+        return self._shop.redactor.placeholder(self._chat, (package, section, type, option, str(value)))
 
     def examine(self) -> dict[str, Any]:
         """Return a round of the doctor."""
@@ -173,7 +154,7 @@ class Operator:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
         until_unix_s = self._shop.moment(until)
         operations = resolve_handles(operations, lambda: known_devices(self._shop.facts))
-        restorer = Restorer(self._shop.redactor, self._chat.id, self._shop.facts.config)
+        restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
         operations = restorer.restore(operations)
         secrets = [
             str(step["value"])
@@ -188,7 +169,7 @@ class Operator:
         values = {str(step["value"]) for step in operations if "value" in step}
         if self._is_model:
             values &= given(self._said())
-        elif self._chat.others:
+        elif self._others:
             values = set()
         known = dict.fromkeys(values, text_origin.WROTE)
         plan = self._plan(operations, summary, until_unix_s, {**known, **restorer.known})
@@ -201,9 +182,9 @@ class Operator:
 
         `known` tells by value where secrets come from.
         """
-        planner, chat = self._shop.planner, self._chat
+        planner = self._shop.planner
         try:
-            plan = planner.propose(operations, self._run.id, chat.id, summary, until_unix_s, self._forces or ())
+            plan = planner.propose(operations, self._run.id, self._chat, summary, until_unix_s, self._forces or ())
         except RefusedError as refusal:
             if self._forces is not None:
                 options = ["--force " + kind for kind in sorted({*self._forces, *refusal.forces})]
@@ -211,7 +192,7 @@ class Operator:
                 raise RefusedError(refusal.forces, refusal.reasons, refusal.uci, refusal.revisions, hint=hint)
             order: Order = {
                 "operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known,
-                "chat": chat.id, "message": chat.message, "taint": self.taint,
+                "chat": self._chat, "message": self._message, "taint": self.taint,
             }  # fmt: skip
             self._run.emit("refused", **keep_refused(self._shop, refusal, order))
             # Who cannot force anything need not know that others can.
@@ -219,7 +200,7 @@ class Operator:
         if plan is None:
             return None
         summary = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
-        otherwise = text_origin.MODEL if chat.message and not chat.others else text_origin.OTHERS
+        otherwise = text_origin.MODEL if self._message and not self._others else text_origin.OTHERS
         return planner.bind(plan, summary=summary, **text_origin.of_secrets(plan, known, otherwise))
 
     def force(self, kept: Refused) -> PlanResult:
@@ -240,12 +221,12 @@ class Operator:
 
     def act(self, name: str, action: str) -> PlanResult:
         """Carry out an action on a service."""
-        return self.carry_out(self._shop.planner.service(name, action, self._run.id, self._chat.id))
+        return self.carry_out(self._shop.planner.service(name, action, self._run.id, self._chat))
 
     def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
-        plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat.id, skip_conflicts=skip_conflicts)
+        plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
         sources = text_origin.of_secrets(plan, {}, text_origin.BEFORE)
         return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **sources))
@@ -261,11 +242,11 @@ class Operator:
         # undo brings back is whose it was before. The built-in service takes names from devices.
         own, texts = list[str](), self._texts()
         if texts is not None and plan["images"] and not (plan["tainted"] or plan["undoes"]):
-            is_own = self._chat.said is None or (self._is_model and decision == "approved")
+            is_own = not self._has_turn or (self._is_model and decision == "approved")
             said = self._said()
             new = texts.new(plan["images"])
             own = [key for key, text in new if is_own or text_origin.is_said(text, said)]
-        record = self._shop.transaction.apply(plan, self._chat.message, own)
+        record = self._shop.transaction.apply(plan, self._message, own)
         is_waiting = record["state"] == "applied"
         result.update({"status": "waiting_confirm" if is_waiting else "applied"})
         result.update({"approval": decision, "change": record["id"]})
@@ -288,7 +269,7 @@ class Operator:
         if tool["class"] == "danger":
             self._shop.transaction.check_idle("nothing was done")
         asked: CalledTool = {"name": tool["name"], "source": tool["source"], "class": tool["class"]}
-        plan = self._shop.planner.call(asked, arguments, self._run.id, self._chat.id, reasons, words)
+        plan = self._shop.planner.call(asked, arguments, self._run.id, self._chat, reasons, words)
         plan, decision, result = self._decided(plan)
         if decision != "approved":
             return result
@@ -305,7 +286,19 @@ class Operator:
         lines, whose = [plan["summary"], *plan["words"]], list(self.taint)
         if plan["undoes"]:
             lines[0] = "undo of change %s" % plan["undoes"]
-        for record in self._earlier(plan):
+        # The earlier changes that the plan tells of: what it undoes, and what ends otherwise with it.
+        earlier: list[Record] = []
+        names = [str(entry["change"]) for entry in plan["ends"]]
+        if plan["undoes"]:
+            undone = self._shop.journal.read(str(plan["undoes"]))
+            earlier.append(undone)
+            names += [str(entry["change"]) for entry in undone.get("ends", [])]
+        for name in dict.fromkeys(names):
+            try:
+                earlier.append(self._shop.journal.read(name))
+            except UsageError:  # too old to be in the history
+                continue
+        for record in earlier:
             whose += record.get("untrusted", ())
             if record["summary"]:
                 lines = [line.replace(record["summary"], "change %s" % record["id"]) for line in lines]
@@ -316,21 +309,6 @@ class Operator:
             lines, found = texts.hide(packages, lines, self._said())
             whose = found + whose
         return {"summary": lines[0], "words": lines[1:], "untrusted": whose}
-
-    def _earlier(self, plan: Plan) -> list[Record]:
-        """Return the earlier changes that a plan tells of: what it undoes, and what ends otherwise with it."""
-        found = []
-        names = [str(entry["change"]) for entry in plan["ends"]]
-        if plan["undoes"]:
-            undone = self._shop.journal.read(str(plan["undoes"]))
-            found.append(undone)
-            names += [str(entry["change"]) for entry in undone.get("ends", [])]
-        for name in dict.fromkeys(names):
-            try:
-                found.append(self._shop.journal.read(name))
-            except UsageError:  # too old to be in the history
-                continue
-        return found
 
     def _decided(self, plan: Plan) -> tuple[Plan, str, PlanResult]:
         """Show a plan, wait for the owner where it needs them, note the decision.
@@ -366,7 +344,7 @@ class Operator:
             decision, reason = (approver or shop.approvals).wait(plan, self._run.is_cancelled)
         self._run.emit("approval", plan=plan["id"], decision=decision)
         if decision in ("automatic", "approved"):
-            self._chat.flush()
+            self._flush()
             shop.audit.write(decision, plan, reason)
             reason = ""
         else:
@@ -388,7 +366,7 @@ class Operator:
 
     def _timely(self, plan: Plan) -> Plan:
         """Return a plan that waits for the owner when it drops a time that they named; an order's time is its own."""
-        said = self._chat.turn()
+        said = self._turn()
         if not said or plan["until_unix_s"] or plan["ends"] or plan["call"]:
             return plan
         try:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from oasis import parts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.config.shapes import Service
     from oasis.core.store import Chat
     from oasis.tools.shapes import Any, Approver, Callable, TurnExtras

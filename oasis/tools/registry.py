@@ -56,7 +56,7 @@ from oasis.redaction.secret_forms import hide_typed
 from oasis.system.digest import sha256
 from oasis.tools.principal import may_use
 from oasis.tools.router import Watch, Watched
-from oasis.tools.specs import Prepared, check, chosen, is_large, tokens
+from oasis.tools.specs import check, checked, chosen, is_large, tokens
 
 if False:  # annotations only
     from typing import Any, TypeVar
@@ -79,6 +79,7 @@ ERROR_CHARS = 2000
 TIMEOUT_S = 60
 # What a result tells us, and not the model.
 _OURS = ("is_error", "user_only")
+_TAKEN = "another tool has this name"
 # Of the calls that no permit lets through unasked, why the owner is asked.
 _DANGER = "what this does cannot be taken back"
 _SET = "you asked to be asked for this tool"
@@ -96,7 +97,8 @@ class Registry:
         self, built_in: list[Source], sections: Callable[[], list[Section]], cursor: Callable[[], Cursor],
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self._loads: list[tuple[Callable[[], Sequence[Source]], Prepared]] = [(built_in.copy, Prepared())]
+        self._loads: list[Callable[[], Sequence[Source]]] = [built_in.copy]
+        self._known: dict[str, tuple[object, list[ToolSpec]]] = {}  # by source: the list it gave last, checked
         self._sections = sections
         self._cursor = cursor
         self._setting = threading.Lock()
@@ -105,7 +107,7 @@ class Registry:
 
     def add(self, load: Callable[[], Sequence[Source]]) -> None:
         """Let sources join; see the head of this module."""
-        self._loads.append((load, Prepared()))
+        self._loads.append(load)
 
     # What there is
 
@@ -182,8 +184,14 @@ class Registry:
     def _pairs(self) -> Iterator[tuple[Source, ToolSpec]]:
         """Yield all tools; a caller that stops early does not load the other sources."""
         names: set[str] = set()
-        for load, ready in self._loads:
-            yield from ready.of(load(), names)
+        for source in (one for load in self._loads for one in load()):
+            given = source.specs()
+            known = self._known.get(source.name)
+            if known is None or known[0] is not given:
+                known = self._known[source.name] = (given, [checked(one, source.name) for one in given])
+            for spec in known[1]:
+                yield source, {**spec, "fault": _TAKEN} if spec["name"] in names else spec
+                names.add(spec["name"])
 
     def _on(self) -> list[ToolSpec]:
         return [

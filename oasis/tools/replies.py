@@ -17,17 +17,15 @@ if False:  # annotations only
     from oasis.tools.router import Facts
 
 
-def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, object]:
+def shown(reply: dict[str, Any], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, Any]:
     """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
     kept = reply if is_owner else _without_chosen(reply)
     devices = functools.partial(known_devices, facts)
     found = walk(redactor.hide(without_typed(kept)), functools.partial(with_names, devices=devices))
     assert isinstance(found, dict)  # as the reply is
-    return _with_chosen(found, reply) if is_owner else found
-
-
-def _with_chosen(found: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
-    """Return a reply whose cards hold the chosen secrets in clear, also one that the owner typed for something else."""
+    if not is_owner:
+        return found
+    # The cards hold the chosen secrets in clear, also one that the owner typed for something else.
     plans, events = reply.get("plans"), reply.get("events")
     pairs = list(zip(found["plans"], plans, strict=True)) if isinstance(plans, list) else []
     # Other methods call other lists by these names: schedule.list has the events that an order can wait for.

@@ -150,7 +150,20 @@ class Watched:
             )
         results: list[T] = []
         failures: list[Exception] = []
-        thread = threading.Thread(target=_work, args=(work, results, failures), name="tool " + name, daemon=True)
+
+        def call() -> None:
+            try:
+                results.append(work())
+            except OasisError as error:
+                failures.append(error)
+            except Exception as error:
+                import traceback  # loads re, which an idle daemon does without
+
+                traceback.print_exc(file=sys.stderr)
+                hint = "its log tells more: logread -e oasis"
+                failures.append(ToolError(f"a fault in the tool: {type(error).__name__}", hint))
+
+        thread = threading.Thread(target=call, name="tool " + name, daemon=True)
         thread.start()
         while thread.is_alive():
             thread.join(_LOOK_S)
@@ -169,21 +182,9 @@ class Watched:
         return results[0]
 
 
-def _work(work: Callable[[], T], results: list[T], failures: list[Exception]) -> None:
-    try:
-        results.append(work())
-    except OasisError as error:
-        failures.append(error)
-    except Exception as error:
-        import traceback  # loads re, which an idle daemon does without
-
-        traceback.print_exc(file=sys.stderr)
-        hint = "its log tells more: logread -e oasis"
-        failures.append(ToolError(f"a fault in the tool: {type(error).__name__}", hint))
-
-
 LEASES = 512  # more than dhcp-range hands out on a home router; bounds what a full table costs
 _LEASE_FILE = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps it by default
+_UNKNOWN: Device = {"name": "", "mac": "", "ip": "", "fixed": False, "present": False}
 
 
 def words(value: object) -> list[str]:
@@ -340,16 +341,12 @@ class Facts:
         in the order of their addresses.
         """
         known: dict[str, Device] = {}
-
-        def device_of(mac: str, present: bool) -> Device:
-            return known.setdefault(mac, {"name": "", "mac": mac, "ip": "", "fixed": False, "present": present})
-
         for lease in self.leases():
-            device = device_of(lease["mac"], True)
+            device = known.setdefault(lease["mac"], {**_UNKNOWN, "mac": lease["mac"], "present": True})
             device.update({"ip": lease["ip"], "name": lease["name"], "expires_unix_s": lease["expires_unix_s"]})
         hosts = [(mac.lower(), host) for host in self.sections("dhcp", "host") for mac in words(host.get("mac"))]
         for mac, host in hosts:
-            device = device_of(mac, False)
+            device = known.setdefault(mac, {**_UNKNOWN, "mac": mac})
             device["fixed"] = bool(host.get("ip"))
             if clean.name(host.get("name")):
                 device["name"] = clean.name(host["name"])
@@ -364,10 +361,13 @@ class Facts:
             # Flags 0x0 is an entry that was asked for and never answered.
             if len(fields) < 6 or fields[2] == "0x0" or fields[5] in outside:
                 continue
-            device = device_of(fields[3].lower(), True)
+            mac = fields[3].lower()
+            device = known.setdefault(mac, {**_UNKNOWN, "mac": mac})
             device["present"] = True
             device["ip"] = device["ip"] or fields[0]
-        return sorted(known.values(), key=_by_address)
+        parts = {mac: str(device["ip"]).split(".") for mac, device in known.items()}
+        order = sorted(([int(one) if one.isdigit() else 999 for one in parts[mac]], mac) for mac in known)
+        return [known[mac] for _, mac in order]
 
     def masqueraded(self) -> list[str]:
         """Return the networks of masqueraded zones: those that lead outside."""
@@ -391,11 +391,6 @@ class Facts:
             states = instances.values() if isinstance(instances, dict) else []
             found[name] = {"running": any(isinstance(one, dict) and one.get("running") is True for one in states)}
         return found
-
-
-def _by_address(device: Device) -> tuple[list[int], str]:
-    parts = str(device["ip"]).split(".")
-    return ([int(part) if part.isdigit() else 999 for part in parts] if device["ip"] else [999], str(device["mac"]))
 
 
 # Five digits are easily distinguished by people and models, and two of a home's devices hardly ever share them.

@@ -34,11 +34,8 @@ from oasis.system.child import Child, Limits
 from oasis.tools.router import dicts
 from oasis.uci import shell_words
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oasis.core.shapes import Json
+if False:  # annotations only
+    from oasis.core.shapes import Callable, Json
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
     from oasis.tools.router import Facts, Watch

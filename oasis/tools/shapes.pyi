@@ -107,6 +107,17 @@ class RunHandle(Protocol):
     def emit(self, kind: str, **fields: object) -> None: ...
     def is_cancelled(self) -> bool: ...
 
+class ChatContext(TypedDict, total=False):
+    """The chat that a run belongs to."""
+
+    id: str
+    message: str  # the id of the owner's message that the run answers
+    flush: Callable[[], object]  # puts the chat on flash
+    said: Callable[[], str]  # the owner's own words in the chat; absent without a turn
+    turn: Callable[[], str]  # the latest of them
+    others: tuple[str, ...]  # whose words a sentence of the owner's may be: a guest's, forwarded or imported ones
+    is_home: Callable[[], bool]  # whether the model service that answers is at home
+
 class Workshop(Protocol):
     """What every run shares, of the daemon's services (daemon/wiring.py)."""
 

@@ -1,8 +1,7 @@
 """Specs of tools: checked for the registry, chosen for a turn, and the arguments of a call checked against them.
 
-Prepared: each spec is cleaned and checked once for each list that a source gives; names are unique. This adds "source"
-and "fault", the reason why a tool cannot be used, or "". A source may give a fault itself, as for a plugin whose file
-is not reviewed.
+Checked: each spec is cleaned, and gets "source" and "fault", the reason why a tool cannot be used, or "". A source may
+give a fault itself, as for a plugin whose file is not reviewed.
 
 Chosen: as few as possible, because each costs tokens of a small model. Always the core; of the others those whose words
 the owner uses and those that the thread used before; all where the service's context is large. A model may still call a
@@ -30,41 +29,16 @@ if False:  # annotations only
     from typing import Any
 
     from oasis.core.shapes import Callable, Sequence
-    from oasis.tools.shapes import GivenSpec, Json, Schema, Source, ToolSpec
+    from oasis.tools.shapes import GivenSpec, Json, Schema, ToolSpec
 
 
 CLASSES = ("read", "change", "danger", "net")
 DESCRIPTION_CHARS = 2000
 SCHEMA_BYTES = 16 * 1024
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-_TAKEN = "another tool has this name"
 
 
-class Prepared:
-    """The last list of each source, with its checked specs."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[object, list[ToolSpec]]] = {}
-
-    def of(self, sources: Sequence[Source], names: set[str]) -> list[tuple[Source, ToolSpec]]:
-        """Return all specs of the sources, in their order; of two with one name the second cannot be used.
-
-        `names` are those that are taken; these are added.
-        """
-        known: dict[str, tuple[object, list[ToolSpec]]] = {}
-        found: list[tuple[Source, ToolSpec]] = []
-        for source in sources:
-            given = source.specs()
-            old = self._known.get(source.name)
-            known[source.name] = old if old and old[0] is given else (given, [_spec(one, source.name) for one in given])
-            for spec in known[source.name][1]:
-                found.append((source, {**spec, "fault": _TAKEN} if spec["name"] in names else spec))
-                names.add(spec["name"])
-        self._known = known
-        return found
-
-
-def _spec(given: GivenSpec, source: str) -> ToolSpec:
+def checked(given: GivenSpec, source: str) -> ToolSpec:
     """Return a checked spec; what a source gives may be from outside, so every key of it may be wrong."""
     schema = clean.value(given.get("input_schema"))
     spec: ToolSpec = {

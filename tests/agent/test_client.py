@@ -7,7 +7,7 @@ import pytest
 
 from oasis.agent.client import Asker, Asking, Failover
 from oasis.agent.context import newest
-from oasis.agent.turn import Brief, Turn
+from oasis.agent.turn import Turn
 from oasis.core.store import Store
 from oasis.errors import ProviderError
 from oasis.llm.usage import Metered
@@ -240,6 +240,6 @@ def test_from_an_event_of_a_worker_to_the_collector_are_few_steps(tmp_path):
     chat.add({"id": "0" * 25, "role": "user", "content": "hello"})
     ids = iter("%025d" % number for number in range(1, 9))
     run = SimpleNamespace(emit=frames.hear, is_cancelled=lambda: False)
-    assert Turn(chat, failover, None, Brief([], "s"), run, lambda: next(ids)).run() == "done"
+    assert Turn(chat, failover, None, {"tools": [], "system": "s"}, run, lambda: next(ids)).run() == "done"
     after = frames.names[frames.names.index("hear") :]
     assert after[-1] == "take" and len(after) <= 8, after

@@ -8,7 +8,7 @@ import types
 import pytest
 
 from oasis.agent.context import newest
-from oasis.agent.turn import ANSWER_BYTES, CALLS, ROUNDS, Brief, Turn
+from oasis.agent.turn import ANSWER_BYTES, CALLS, ROUNDS, Turn
 from oasis.core import jsonl, schema, thread
 from oasis.core.store import Store
 from oasis.errors import ApplyError, StoreError
@@ -66,7 +66,7 @@ class Scene:
             is_cancelled=lambda: self.is_cancelled,
         )
         new_id = lambda: "%025d" % next(numbers)  # noqa: E731
-        self.turn = Turn(self.chat, model, self._call_tool, Brief(self.tools, SYSTEM), run, new_id)
+        self.turn = Turn(self.chat, model, self._call_tool, {"tools": self.tools, "system": SYSTEM}, run, new_id)
 
     def _ask(self, messages, tools, on_event):
         self.asked.append((json.loads(json.dumps(messages)), tools))

@@ -16,7 +16,7 @@ from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError, PolicyError, SettingsError, StoreError, UsageError
 from oasis.system.root import Root
 from oasis.tools.builtin import changes
-from oasis.tools.operator import ChatContext, NoRun, Operator
+from oasis.tools.operator import NoRun, Operator
 from oasis.tools.principal import Principal
 from tests.oasisd import copy_root
 
@@ -506,7 +506,7 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     emitted = []
     run = NoRun()
     run.emit = lambda kind, **more: emitted.append((kind, more))
-    operator = Operator(daemon.methods._services, run, Principal(), ChatContext("chat1"))
+    operator = Operator(daemon.methods._services, run, Principal(), {"id": "chat1"})
     now = int(time.time())
     arguments = {"commands": ["uci set system.@system[0].hostname=guests"], "summary": "a note", "until": "2h"}
     assert changes.configure(arguments, operator)["status"] == "applied"
@@ -519,7 +519,7 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
 
 
 def test_a_change_ends_by_itself_while_the_daemon_runs(daemon, call):
-    operator = Operator(daemon.methods._services, NoRun(), Principal(), ChatContext("chat1"))
+    operator = Operator(daemon.methods._services, NoRun(), Principal(), {"id": "chat1"})
     arguments = {"commands": ["uci set system.@system[0].hostname=attic"], "until": "1s"}
     change = changes.configure(arguments, operator)["change"]
     deadline = time.monotonic() + 15

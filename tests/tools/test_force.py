@@ -12,7 +12,7 @@ from oasis.cli.plans import EXEC_WORDS
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError
 from oasis.system.root import Root
-from oasis.tools.operator import ChatContext, NoRun, Operator
+from oasis.tools.operator import NoRun, Operator
 from oasis.tools.principal import Principal
 from tests.agent.test_untrusted_words import MAC, ORDER, Scene, lease
 from tests.oasisd import copy_root
@@ -295,9 +295,7 @@ def test_hands_of_a_model_never_force(router):
     emitted = []
     run = NoRun()
     run.emit = lambda kind, **more: emitted.append(kind)
-    hands = Operator(
-        router.methods._services, run, Principal(), ChatContext("chat1"), is_model=True, forces=("unknown",)
-    )
+    hands = Operator(router.methods._services, run, Principal(), {"id": "chat1"}, is_model=True, forces=("unknown",))
     operation = {"op": "set", "package": "system", "section": "@system[0]", "option": "hostname", "value": "a b"}
     with pytest.raises(PolicyError) as caught:
         hands.change([operation], "")

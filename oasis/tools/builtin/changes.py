@@ -9,8 +9,7 @@ from oasis.change import uci_commands
 from oasis.errors import ToolError
 from oasis.tools.router import Watch
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.tools import shapes
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router

@@ -15,16 +15,12 @@ from oasis.system import clock
 from oasis.system.connections import Probe
 from oasis.tools.router import dicts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
+if False:  # annotations only
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
     from oasis.tools.router import Facts
-    from oasis.tools.shapes import Arguments, Diagnosis, LogAnswer, LogArguments, LogLine, Result
+    from oasis.tools.shapes import Any, Arguments, Callable, Diagnosis, LogAnswer, LogArguments, LogLine, Result
 
     Run = Callable[..., tuple[int, bytes, bytes]]  # of the executor
 

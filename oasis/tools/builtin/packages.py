@@ -12,13 +12,10 @@ import re
 from oasis.core import clean
 from oasis.errors import ToolError, UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+if False:  # annotations only
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router, Watch
-    from oasis.tools.shapes import ListedPackage, PackagesAnswer, PackagesArguments, Result
+    from oasis.tools.shapes import ListedPackage, PackagesAnswer, PackagesArguments, Result, Sequence
 
 LABEL = "descriptions of packages"
 NAMES = 8

@@ -20,22 +20,12 @@ from oasis.redaction import foreign
 from oasis.tools.builtin.status import wireless
 from oasis.tools.router import dicts, is_mac, known_devices
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+if False:  # annotations only
     from oasis.catalogue.shapes import Section
+    from oasis.tools import shapes
     from oasis.tools.operator import Operator
     from oasis.tools.router import Facts, Router, Watch
-    from oasis.tools.shapes import (
-        HeardChannel,
-        HeardNetwork,
-        Pinged,
-        ProbeArguments,
-        Result,
-        ScanArguments,
-        ScannedRadio,
-    )
+    from oasis.tools.shapes import Result, Sequence
 
 COUNT, MOST = 3, 10
 HOPS = 15
@@ -52,7 +42,7 @@ _TIMES = re.compile(r"= ([0-9.]+)/([0-9.]+)/([0-9.]+)")
 _HOP = re.compile(r"^\s*(\d+)\s+(?:([0-9a-f.:]+)\s+([0-9.]+) ms|\*)", re.M)
 
 
-def probe(arguments: ProbeArguments, router: Router, operator: Operator, watch: Watch) -> Result:
+def probe(arguments: shapes.ProbeArguments, router: Router, operator: Operator, watch: Watch) -> Result:
     """Return what was found; a target that does not answer is an answer.
 
     Raises: UsageError for a target that is none or may not be asked, ToolError when the router lacks the program.
@@ -61,8 +51,11 @@ def probe(arguments: ProbeArguments, router: Router, operator: Operator, watch: 
     what = str(arguments.get("what") or "ping")
     names: dict[str, str | list[str]] = {}
     address = target
-    if not _is_address(target):
-        found = _lookup(target, router, watch)
+    if addresses.number(target) is None:
+        _, out, _ = router.run(["nslookup", target], watch, _LOOKUP_S)
+        answers = out.partition("\n\n")[2]  # the first part tells which server was asked
+        told = dict.fromkeys(match.lower() for match in _FOUND.findall(answers))
+        found = [one for one in told if addresses.number(one) is not None][:8]
         names = {"name": target, "addresses": found}
         if what == "lookup" or not found:
             return {"what": what, **names, **({} if found else {"notes": ["no server knows this name"]})}
@@ -95,15 +88,11 @@ def _target(target: str, facts: Facts) -> str:
         if len(known) != 1 or not known[0]["ip"]:
             raise UsageError("no address of %s is known now" % target, "read status devices again")
         return str(known[0]["ip"])
-    if _is_address(target):
+    if addresses.number(target) is not None:
         return target
     if not _NAME.match(target) or target.rstrip(".").rpartition(".")[2].isdigit():
         raise UsageError("%r is neither a name nor an address" % target[:80], "like openwrt.org or 1.1.1.1")
     return target.rstrip(".")
-
-
-def _is_address(text: str) -> bool:
-    return addresses.number(text) is not None
 
 
 def _known(facts: Facts) -> set[tuple[int, int] | None]:
@@ -118,15 +107,7 @@ def _known(facts: Facts) -> set[tuple[int, int] | None]:
     return {addresses.number(one) for one in known}  # however it is written
 
 
-def _lookup(name: str, router: Router, watch: Watch) -> list[str]:
-    _, out, _ = router.run(["nslookup", name], watch, _LOOKUP_S)
-    # The first part tells which server was asked.
-    _, _, answers = out.partition("\n\n")
-    found = [match.lower() for match in _FOUND.findall(answers)]
-    return [address for address in dict.fromkeys(found) if _is_address(address)][:8]
-
-
-def _ping(address: str, arguments: ProbeArguments, router: Router, watch: Watch) -> Result:
+def _ping(address: str, arguments: shapes.ProbeArguments, router: Router, watch: Watch) -> Result:
     count = min(int(arguments.get("count") or COUNT), MOST)
     words = ["ping", "-c", str(count), "-W", str(_WAIT_S), address]
     _, out, _ = router.run(words, watch, count * (_WAIT_S + 1.0) + 2)
@@ -134,17 +115,17 @@ def _ping(address: str, arguments: ProbeArguments, router: Router, watch: Watch)
     if counts is None:
         raise ToolError("the output of ping was not understood", "is there a route? status wan")
     sent, received = int(counts.group(1)), int(counts.group(2))
-    answer: Pinged = {"sent": sent, "received": received, "answers": received > 0}
+    answer: shapes.Pinged = {"sent": sent, "received": received, "answers": received > 0}
     if times:
         answer["ms"] = dict(zip(("least", "average", "most"), map(float, times.groups()), strict=True))
     return answer
 
 
-def _trace(address: str, arguments: ProbeArguments, router: Router, watch: Watch) -> Result:
+def _trace(address: str, arguments: shapes.ProbeArguments, router: Router, watch: Watch) -> Result:
     words = ["traceroute", "-n", "-q", "1", "-w", str(_WAIT_S), "-m", str(HOPS), address]
     _, out, _ = router.run(words, watch, HOPS * (_WAIT_S + 0.5) + 2)
     hops = [
-        {"hop": int(number), **({"address": place, "ms": float(ms)} if place and _is_address(place) else {})}
+        {"hop": int(number), **({"address": place, "ms": float(ms)} if place and addresses.number(place) else {})}
         for number, place, ms in _HOP.findall(out)
     ]
     return {"hops": hops, "arrives": bool(hops) and hops[-1].get("address") == address}
@@ -160,7 +141,7 @@ _FAINT_DBM = -90
 _MEASURED_MS = 50
 
 
-def wifi_scan(arguments: ScanArguments, facts: Facts) -> Result:
+def wifi_scan(arguments: shapes.ScanArguments, facts: Facts) -> Result:
     """Return {"radios": [{"radio", "band", "channel", "networks": […], "channels": […], "quieter"?}], …}.
 
     Raises: ToolError when there is no radio of that name, or none that can look around.
@@ -180,9 +161,9 @@ def wifi_scan(arguments: ScanArguments, facts: Facts) -> Result:
     return {**answer, "untrusted": [foreign.NETWORKS]} if is_named else answer
 
 
-def _radio(facts: Facts, section: Section, shows_names: bool) -> ScannedRadio:
+def _radio(facts: Facts, section: Section, shows_names: bool) -> shapes.ScannedRadio:
     name = str(section[".name"])
-    entry: ScannedRadio = {"radio": name, "band": section.get("band", ""), "channel": section.get("channel", "")}
+    entry: shapes.ScannedRadio = {"radio": name, "band": section.get("band", ""), "channel": section.get("channel", "")}
     # iwinfo takes a network device of the radio, else the radio itself.
     up = [str(one["ifname"]) for one in wireless(facts) if one["radio"] == name and isinstance(one.get("ifname"), str)]
     device = up[0] if up else name
@@ -205,9 +186,9 @@ def _radio(facts: Facts, section: Section, shows_names: bool) -> ScannedRadio:
     return {**entry, "quieter": best["channel"]} if best else entry
 
 
-def _network(told: Result, shows_names: bool) -> HeardNetwork:
+def _network(told: Result, shows_names: bool) -> shapes.HeardNetwork:
     bssid = str(told.get("bssid", "")).lower()
-    entry: HeardNetwork = {"bssid": bssid} if is_mac(bssid) else {}
+    entry: shapes.HeardNetwork = {"bssid": bssid} if is_mac(bssid) else {}
     if shows_names:
         entry["ssid"] = clean.name(told.get("ssid"))
     entry["channel"], entry["signal_dbm"] = _int(told.get("channel")), _int(told.get("signal"))
@@ -222,19 +203,19 @@ def _channel_of(mhz: int) -> int:
     return 14 if mhz == 2484 else (mhz - 5950) // 5 if mhz >= 5955 else (mhz - 5000) // 5
 
 
-def _channels(heard: Sequence[Result], busy: dict[int, int]) -> list[HeardChannel]:
+def _channels(heard: Sequence[Result], busy: dict[int, int]) -> list[shapes.HeardChannel]:
     counts: dict[int, int] = dict.fromkeys(busy, 0)
     for one in heard:
         counts[_int(one.get("channel"))] = counts.get(_int(one.get("channel")), 0) + 1
     is_low = any(channel <= 14 for channel in counts)
-    found: list[HeardChannel] = []
+    found: list[shapes.HeardChannel] = []
     for channel in sorted({*counts, *(_APART if is_low else ())} - {0}):
         load = 0  # each network that reaches into it counts, a loud one for more
         for one in heard:
             other = _int(one.get("channel"))
             if other == channel or (channel <= 14 and other <= 14 and abs(other - channel) < _REACH):
                 load += 1 + max(_int(one.get("signal")) - _FAINT_DBM, 0) // 10
-        row: HeardChannel = {"channel": channel, "networks": counts.get(channel, 0), "disturbed": load}
+        row: shapes.HeardChannel = {"channel": channel, "networks": counts.get(channel, 0), "disturbed": load}
         found.append({**row, "busy_percent": busy[channel]} if channel in busy else row)
     return found
 

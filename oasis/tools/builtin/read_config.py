@@ -16,8 +16,7 @@ from oasis.redaction import secret_options
 from oasis.redaction.foreign import HIDDEN, NAME
 from oasis.tools.router import Facts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.catalogue.shapes import Section
     from oasis.tools.shapes import Arguments, Result
 

@@ -13,20 +13,10 @@ from oasis.errors import ToolError
 from oasis.redaction.foreign import DEVICES, HIDDEN
 from oasis.tools.router import Facts, dicts, handle, is_mac, known_devices, words
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+if False:  # annotations only
     from oasis.catalogue.shapes import Section
-    from oasis.tools.shapes import (
-        ChangesAnswer,
-        FirewallAnswer,
-        Radio,
-        Result,
-        StatusArguments,
-        Temperature,
-        TrafficAnswer,
-    )
+    from oasis.tools import shapes
+    from oasis.tools.shapes import Any, Result, Sequence
 
 
 # What an answer about changes may hold: newest ones first, and of each so much that a small model still reads them.
@@ -48,21 +38,20 @@ _COUNTERS = ("rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "", "", "", ""
              "tx_bytes", "tx_packets", "tx_errors", "tx_dropped")  # fmt: skip
 
 
-def run(input: StatusArguments, facts: Facts) -> Result:
+def run(input: shapes.StatusArguments, facts: Facts) -> Result:
     """Return one part of the router's state.
 
     Raises: ToolError for an unknown part.
     """
     what = input.get("what") or "overview"
     facts = facts.asked(input.get("names"))
-    part = _PARTS.get(what) if isinstance(what, str) else None
     if what == "devices":
         return {"what": what, **devices(facts, str(input.get("named") or ""))}
     if what == "changes":
         return {"what": what, **changes(facts, str(input.get("since") or ""))}
-    if part is None:
+    if not isinstance(what, str) or what not in _PARTS:
         raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join([*_PARTS, "changes"]))
-    answer = part(facts)
+    answer = _PARTS[what](facts)
     return {"what": what, **answer, **({"untrusted": sorted(facts.shown)} if facts.shown else {})}
 
 
@@ -198,7 +187,7 @@ def changes(facts: Facts, since: str = "") -> Result:
             entry["until"] = when.shown(record["until_unix_s"])
         entry.update({key: record[key] for key in ("undoes", "expiry") if record.get(key)})
         shown.append(entry)
-    answer: ChangesAnswer = {"changes": shown}
+    answer: shapes.ChangesAnswer = {"changes": shown}
     if untrusted:
         answer["untrusted"] = sorted(untrusted)
     if len(records) > CHANGES:
@@ -254,16 +243,16 @@ def wan_names(facts: Facts) -> list[str]:
     return facts.masqueraded() or ["wan", "wan6"]
 
 
-def _radios(facts: Facts) -> list[Radio]:
+def _radios(facts: Facts) -> list[shapes.Radio]:
     live = facts.ubus("network.wireless", "status")
-    radios: list[Radio] = []
+    radios: list[shapes.Radio] = []
     for radio in facts.sections("wireless", "wifi-device"):
         name = str(radio[".name"])
         state = live.get(name)
         on = radio.get("disabled") != "1"
         # Releases before 21.02 wrote hwmode instead of band.
         band = radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g")
-        entry: Radio = {"radio": name, "band": band, "channel": radio.get("channel", ""), "on": on}
+        entry: shapes.Radio = {"radio": name, "band": band, "channel": radio.get("channel", ""), "on": on}
         if isinstance(state, dict):
             entry["up"] = state.get("up") is True
         entry["networks"] = [
@@ -315,26 +304,25 @@ def clients(facts: Facts) -> dict[str, list[dict[str, str | int]]]:
             known = facts.ubus("hostapd.%s" % name, "get_clients").get("clients")
             pairs = known.items() if isinstance(known, dict) else []
             heard = [{"mac": mac, **one} for mac, one in pairs if isinstance(one, dict)]
-        found[str(name)] = [client for client in [_client(facts, one) for one in heard] if client][:CLIENTS]
+        entries: list[dict[str, str | int]] = []
+        for one in heard:
+            mac = str(one.get("mac", "")).lower()
+            if not is_mac(mac) or len(entries) >= CLIENTS:
+                continue
+            entry: dict[str, str | int] = {"device": handle(facts.key, mac), "mac": mac}
+            for key, told in (("signal", "signal_dbm"), ("noise", "noise_dbm"), ("connected_time", "connected_s")):
+                value = one.get(key)
+                if isinstance(value, int) and value:
+                    entry[told] = value
+            # The router's receiving is the client's sending. iwinfo counts kbit.
+            for key, told in (("rx", "sends_mbit"), ("tx", "receives_mbit")):
+                link = one.get(key)
+                rate = link.get("rate") if isinstance(link, dict) else None
+                if isinstance(rate, int):
+                    entry[told] = rate // 1000
+            entries.append(entry)
+        found[str(name)] = entries
     return found
-
-
-def _client(facts: Facts, heard: Result) -> dict[str, str | int]:
-    mac = str(heard.get("mac", "")).lower()
-    if not is_mac(mac):
-        return {}
-    entry: dict[str, str | int] = {"device": handle(facts.key, mac), "mac": mac}
-    for key, name in (("signal", "signal_dbm"), ("noise", "noise_dbm"), ("connected_time", "connected_s")):
-        value = heard.get(key)
-        if isinstance(value, int) and value:
-            entry[name] = value
-    # The router's receiving is the client's sending. iwinfo counts kbit.
-    for key, name in (("rx", "sends_mbit"), ("tx", "receives_mbit")):
-        one = heard.get(key)
-        rate = one.get("rate") if isinstance(one, dict) else None
-        if isinstance(rate, int):
-            entry[name] = rate // 1000
-    return entry
 
 
 def _with_note(answer: Result, live: object) -> Result:
@@ -373,9 +361,9 @@ def system(facts: Facts) -> Result:
     return {key: value for key, value in answer.items() if value not in ("", [], {}, 0)}
 
 
-def temperatures(facts: Facts) -> list[Temperature]:
+def temperatures(facts: Facts) -> list[shapes.Temperature]:
     """Return what the sensors say, in degrees Celsius."""
-    found: list[Temperature] = []
+    found: list[shapes.Temperature] = []
     for number in range(ZONES):
         for name, value in (
             ("/sys/class/thermal/thermal_zone%d/type" % number, "/sys/class/thermal/thermal_zone%d/temp" % number),
@@ -452,7 +440,8 @@ def dhcp(facts: Facts) -> Result:
 def firewall(facts: Facts) -> Result:
     """Return zones, what may pass between them, port forwards and rules, as they are configured."""
     defaults = (facts.sections("firewall", "defaults") or [{}])[0]
-    answer: FirewallAnswer = {"defaults": {key: defaults[key] for key in ("input", "forward") if key in defaults}}
+    given: Any = {key: defaults[key] for key in ("input", "forward") if key in defaults}
+    answer: shapes.FirewallAnswer = {"defaults": given}
     answer["zones"] = [
         {"name": zone.get("name"), "networks": words(zone.get("network")), "input": zone.get("input"),
          "forward": zone.get("forward"), "masq": zone.get("masq") == "1"}
@@ -499,7 +488,7 @@ def traffic(facts: Facts) -> Result:
         entry: dict[str, str | list[str] | int] = {"device": name, "interfaces": interfaces.get(name, [])}
         entry.update({key: value for key, value in counts.items() if value or key.endswith("bytes")})
         found.append({key: value for key, value in entry.items() if value != []})
-    answer: TrafficAnswer = {"devices": found, "connections": connections(facts)}
+    answer: shapes.TrafficAnswer = {"devices": found, "connections": connections(facts)}
     uptime = facts.ubus("system", "info").get("uptime")
     if isinstance(uptime, int):
         answer["since_s"] = uptime

@@ -9,7 +9,6 @@ import subprocess
 
 import pytest
 
-from oasis.tools.specs import Prepared
 from oasis.ubus.outgoing import Ubus, opener
 from tests.cli.web import free_port
 from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, Bench, manifest, plugins
@@ -64,7 +63,7 @@ def bench(tmp_path, bus):
     made.describe("u.json", manifest(UCODE, ("subtract",), "ucode_script", "/usr/share/rpcd/ucode/template.uc",
                                      properties=numbers, required=["a", "b"]))  # fmt: skip
     made.plugins = plugins(made, made.store.sections, lambda: made.store, bus.call)
-    made.registry._loads[-1] = (made.plugins.sources, Prepared())
+    made.registry._loads[-1] = made.plugins.sources
     made.accept()
     made.accept(UCODE)
     made.registry.set("subtract", True, "allow")
