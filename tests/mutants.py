@@ -1953,7 +1953,7 @@ MUTANTS = (
     ),
     (
         "roles: a call of a client is a client's",
-        "oasis/agent/owner_actions.py",
+        "oasis/agent/start.py",
         'Principal("client" if client else OWNER.role)',
         "Principal(OWNER.role)",
         ("tests/parts/mcp/test_server.py",),

@@ -1,5 +1,7 @@
 """Start of a turn: store the owner's message on flash, then answer it in a run with the chosen service and the tools.
 
+Also what a model is asked beside turns: a title for a new chat, a summary of a long thread to go on from. Both are the
+model's words about words of others: they carry the taint of what it was shown, and nothing in them is ever a call.
 Joins chat store, settings, services, tools and runs; knows no front-end and no socket.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 import time
 
@@ -15,19 +18,18 @@ from oasis.agent.client import Asker, Asking, Failover, allowed, failing, prompt
 from oasis.agent.context import Context, Elsewhere, newest
 from oasis.agent.goal import Goal
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
-from oasis.agent.owner_actions import OwnerActions
 from oasis.agent.runs import Run
-from oasis.agent.titles import SideRequests
 from oasis.agent.turn import ROUNDS, Turn
+from oasis.chats.index import TITLE_CHARS, first_words
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
-from oasis.core import schema
-from oasis.errors import OasisError, StoreError, UsageError
+from oasis.core import clean, jsonl, schema, thread, trim
+from oasis.errors import BusyError, OasisError, StoreError, UsageError
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.rate_limit import Pace, Patience
 from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
-from oasis.tools.operator import Operator, said_in
-from oasis.tools.principal import OWNER, may_use
+from oasis.tools.operator import NoRun, Operator, said_in
+from oasis.tools.principal import OWNER, Principal, may_use
 from oasis.tools.registry import Registry
 from oasis.tools.router import Router
 from oasis.tools.seed import BRAVE, USER, Seed
@@ -40,16 +42,16 @@ if False:  # annotations only
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Message, Options, Protocol
+    from oasis.core.shapes import Callable, ChatRecord, Message, Options, Protocol
     from oasis.core.store import Chat
     from oasis.llm.usage import Metered
     from oasis.system.child import Executor
     from oasis.system.clock import Clock
     from oasis.system.files import Files
     from oasis.system.root import Root
-    from oasis.tools.principal import Principal
-    from oasis.tools.shapes import ChatContext, Workshop
+    from oasis.tools.shapes import Arguments, ChatContext, PlanResult, Refused, Workshop
     from oasis.uci.cursor import Cursor
+    from oasis.uci.edit import Operation
 
     class Services(Workshop, Protocol):
         """What turns are made of, of the daemon's services (daemon/wiring.py)."""
@@ -73,6 +75,11 @@ if False:  # annotations only
     Taken = tuple[Chat, Message, Options, Elsewhere, Goal | None, Principal]
 
 
+# A title is worth waiting for while somebody reads the answer, and no longer; it needs the beginning of what was said.
+TITLE_S, _TITLE_TOKENS = 60, 1000
+# While the chat is being answered again, its title waits.
+_TRIES, _PAUSE_S = 40, 0.5
+SUMMARY = "[Summary of what was said before; a model wrote it, not the owner:]\n"
 # The alias of a small model for titles.
 TITLE = "title"
 # Who makes titles: the model, or the owner's first words do.
@@ -93,7 +100,6 @@ class TurnStarter:
         self._runs = services.runs
         self.asking = asking
         self._new_id = services.new_message_id
-        self._side_requests = SideRequests(services.chats, services.runs, asking, services.new_message_id)
         self.owner_actions = OwnerActions(services, services.runs, registry)
 
     def start(self, asked: Asked, came: Came = (), who: Principal = OWNER) -> Run:
@@ -267,7 +273,43 @@ class TurnStarter:
             found = service
         if found["vendor"] != OFFLINE:
             words = (run, chat.id, found, list(chat.messages.values()))
-            threading.Thread(target=self._side_requests.title, args=words, daemon=True).start()
+            threading.Thread(target=self._title, args=words, daemon=True).start()
+
+    def _title(self, run: Run, chat: str, service: Service, messages: list[Message]) -> None:
+        """Have a title made for a chat, for a thread of its own; when it fails the first words stay."""
+        until_s = time.monotonic() + TITLE_S
+        said = trim.fit([message for message in messages if message["content"]], _TITLE_TOKENS)["messages"]
+        order: Message = {"role": "user", "content": prompts()["title"]}
+        try:
+            answer = self.asking.side_request(service, chat, [*said, order], lambda: time.monotonic() > until_s)
+            # Its first line of words, without the marks that models put around it.
+            lines = [clean.line(line).strip(" \t#*_`\"'“”„«»「」.") for line in answer.split("\n")]
+            title = first_words(next(filter(None, lines), ""))[: TITLE_CHARS + 1]
+            if title:
+                self._note(chat, {"type": "title", "title": title, "by": "model"})
+                run.emit("title", chat=chat, title=title)
+        except OasisError as error:
+            print("oasisd: no title for chat %s: %s" % (chat, error.message), file=sys.stderr)
+
+    def _note(self, name: str, record: ChatRecord) -> None:
+        """Write a record once nobody answers the chat.
+
+        Raises: UsageError when that takes too long, or the chat is gone; StoreError.
+        """
+
+        def write() -> None:
+            opened = self._chats.store.open(name)
+            opened.note(record)
+            opened.flush()
+
+        for _ in range(_TRIES):
+            try:
+                return self._runs.alone(name, write)
+            except UsageError:
+                if not self._chats.store.has(name):
+                    raise
+                time.sleep(_PAUSE_S)
+        raise BusyError("chat %s is being answered" % name, "wait for the answer, or stop it")
 
     def summarise(self, chat: str, head: str = "", service: str = "", came: Came = ()) -> Run:
         """Start a run that puts a summary of a thread into its chat; the next message goes on from it.
@@ -278,8 +320,32 @@ class TurnStarter:
         if chosen["vendor"] == OFFLINE:
             raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
         end = self._chats.head(chat, head) if head else ""
-        work = lambda run: self._side_requests.summarise(run, chat, end, chosen)  # noqa: E731
+        work = lambda run: self._summarise(run, chat, end, chosen)  # noqa: E731
         return self._runs.start(chat, work, None, came)
+
+    def _summarise(self, run: Run, name: str, head: str, service: Service) -> tuple[str, str]:
+        """Put a summary of a thread into its chat, as a message to go on from: the work of a run."""
+        chat = self._chats.open(name)
+        end = head or (chat.heads or [""])[0]
+        if not end:
+            raise UsageError("chat %s is empty" % name, "say something first")
+        chat.load([end])
+        found = thread.resolve(chat.messages, [end], Elsewhere(self._chats), chat.left_out, chat.older_options)
+        order: Message = {"role": "user", "content": prompts()["summary"]}
+        room = trim.budget(int(service["context_tokens"])) - trim.message_tokens(order)
+        fit = trim.fit([message for message in found["messages"] if message["content"]], room)
+        words = self.asking.side_request(service, name, [*fit["messages"], order], run.is_cancelled)
+        message: Message = {"id": self._new_id(), "role": "user", "content": SUMMARY + words.strip(), "summary_of": end}
+        message["provider"], message["model"] = str(service["identifier"]), str(service["model"])
+        taint = thread.taint(found["messages"])
+        if taint:
+            message["taint"] = taint
+        schema.check_message(message)
+        chat.add(message)
+        chat.flush()
+        run.emit("delta", text=words.strip())
+        run.emit("message", id=message["id"], role="user")
+        return "done", "end_turn"
 
     def _services(self, emit: Emit, options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone; a note says that others answer.
@@ -303,6 +369,69 @@ class TurnStarter:
             tool_mode = "none" if options.get("tool_mode") == "none" else one["tool_mode"]
             chosen.append({**one, "tool_mode": tool_mode, "options": given})
         return chosen
+
+
+class OwnerActions:
+    """What the owner does without a model: undo, raw UCI commands, service actions, direct tool calls; of one daemon.
+
+    Each is a run of its own that a front-end follows as any other, acting through the same operator as a turn
+    (tools/operator.py). `came` is as in runs.py.
+    """
+
+    def __init__(self, shop: Workshop, runs: Runs, registry: Registry) -> None:
+        self._shop = shop
+        self._runs = runs
+        self._registry = registry
+
+    def undo(self, change: str = "", skip_conflicts: bool = False, came: Came = ()) -> Run:
+        """Start a run that undoes a change: the newest one without an id."""
+        return self._start("undo", lambda operator: operator.undo(change, skip_conflicts), came)
+
+    def propose(self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Came = ()) -> Run:
+        """Start a run that proposes the owner's own operations; `forces` is what they let through."""
+        return self._start("configure", lambda operator: operator.change(operations, summary), came, forces)
+
+    def force(self, kept: Refused, forces: tuple[str, ...], came: Came = ()) -> Run:
+        """Start a run that proposes again what another run was refused."""
+        chat: ChatContext = {"id": kept["chat"], "message": kept["message"]}
+        return self._start("configure", lambda operator: operator.force(kept), came, forces, chat)
+
+    def act(self, service: str, action: str, came: Came = ()) -> Run:
+        """Start a run that proposes an action on a service."""
+        return self._start("configure", lambda operator: operator.act(service, action), came, ())
+
+    def _start(
+        self, name: str, propose: Callable[[Operator], PlanResult], came: Came, forces: tuple[str, ...] | None = None,
+        chat: ChatContext | None = None,
+    ) -> Run:  # fmt: skip
+        def work(run: Run) -> tuple[str, str]:
+            operator = Operator(self._shop, run, OWNER, chat, forces=forces)
+            result = operator.masked(propose(operator))
+            if result["status"] == "unchanged":
+                run.emit("note", text="nothing to change: all of it is so already")
+            run.emit("tool_result", tool_use_id="", name=name, text=jsonl.dumps(result), is_error=False)
+            return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
+
+        return self._runs.start("", work, None, came)
+
+    def look(self, name: str, arguments: Arguments) -> str:
+        """Return the result of a read-only tool as JSON, for the owner alone and outside any chat."""
+        return self._registry.call(name, arguments, Operator(self._shop, NoRun(), OWNER))[0]
+
+    def use(self, name: str, arguments: Arguments, came: Came = (), words: str = "", client: str = "") -> Run:
+        """Start a run that makes one call of a tool, for the owner or, with `words`, for somebody else.
+
+        What others ask for is treated as what a model asks for with their words in sight.
+        """
+        who = Principal("client" if client else OWNER.role)
+
+        def work(run: Run) -> tuple[str, str]:
+            operator = Operator(self._shop, run, who, is_model=bool(words))
+            text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
+            run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
+            return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
+
+        return self._runs.start("", work, None, came, client)
 
 
 def gather(services: Services) -> TurnStarter:

@@ -44,26 +44,17 @@ if False:  # annotations only
         parts: OptionalParts
         backend_name: str
 
-        def new_id(self) -> str:
-            """Return a new id of a record: xid."""
-
-        def came(self, role: Role, /) -> Came:
-            """Return by which connections somebody came, () when nothing tells."""
-
+        def new_id(self) -> str: ...  # of a record: xid
+        def came(self, role: Role, /) -> Came: ...  # by which connections somebody came, () when nothing tells
         def turn_starter(self) -> TurnStarter: ...
         def conversations(self) -> Conversations: ...
         def book(self) -> Book: ...
-        def bus_faults(self) -> list[str]:
-            """Return what is wrong with our place on the bus."""
-
-        def has_old(self) -> bool:
-            """Tell whether chats of the Lua Oasis wait to be imported."""
-
+        def bus_faults(self) -> list[str]: ...  # what is wrong with our place on the bus
+        def has_old(self) -> bool: ...  # whether chats of the Lua Oasis wait to be imported
         def is_clock_trusted(self, newest_unix_s: int, /) -> bool: ...
         def free_bytes(self, path: str, /) -> int: ...
         def log(self, text: str, is_fault: bool = True, /) -> object: ...
-        def call(self, name: str, params: dict[str, object], role: Role, /) -> dict[str, Any]:
-            """Call a method by a role; see methods.py."""
+        def call(self, name: str, params: dict[str, object], role: Role, /) -> dict[str, Any]: ...  # see methods.py
 
 
 class Extras:
@@ -138,10 +129,6 @@ class OptionalParts:
     def find(self, name: str) -> Any:
         """Return a part, None where it is not installed."""
         return self.part(name) if name in self._modules else None
-
-    def names(self) -> list[str]:
-        """Return the names of all that can be made."""
-        return list(self._modules)
 
     def outside(self) -> list[Callable[[], list[Any]]]:
         """Return what gives the sources of tools that others wrote, one for each part that has some."""
