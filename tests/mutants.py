@@ -2132,7 +2132,7 @@ MUTANTS = (
     ),
     (
         "cards: a chosen secret is for the owner's eyes",
-        "oasis/tools/replies.py",
+        "oasis/api/methods.py",
         'left_out = "value" if {"where", "from", "value"} == set(value) else ""',
         'left_out = ""',
         OF_CARDS,
@@ -2209,7 +2209,7 @@ MUTANTS = (
     (
         "secrets: masked on the way to front-ends",
         "oasis/api/methods.py",
-        'return replies.shown(reply, self._services.redactor, self._services.facts, role["name"] == "owner")',
+        'return cleared(reply, self._services.redactor, self._services.facts, role["name"] == "owner")',
         "return reply",
         ("tests/redaction/test_placeholders.py",),
     ),

@@ -10,6 +10,7 @@ import binascii
 import io
 
 from oasis.agent.context import Elsewhere
+from oasis.api.methods import without_typed
 from oasis.chats import lookup
 from oasis.chats.collection import TAKEN
 from oasis.chats.imports import bring
@@ -20,7 +21,6 @@ from oasis.core import bookmarks, export, jsonl, lua_chats, thread
 from oasis.core.blobs import media_type, references
 from oasis.core.schema import is_message
 from oasis.errors import OasisError, SchemaError, UsageError
-from oasis.tools.replies import without_typed
 
 if False:  # annotations only
     from oasis.api.parts import Services

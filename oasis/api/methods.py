@@ -6,6 +6,7 @@ Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects 
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
@@ -15,8 +16,9 @@ from oasis.change.apply.journal import chosen
 from oasis.change.plan import ahead, card, checked_forces
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
+from oasis.redaction.redactor import walk
 from oasis.system.connections import connection
-from oasis.tools import replies
+from oasis.tools.router import known_devices, with_names
 
 if False:  # annotations only
     from oasis.agent.runs import Run
@@ -26,6 +28,8 @@ if False:  # annotations only
     from oasis.api.shapes import Done, Started
     from oasis.change.shapes import Audited, Record, Role
     from oasis.core.shapes import Any, Callable, Iterator, Mapping, Options
+    from oasis.redaction.redactor import Redactor
+    from oasis.tools.router import Facts
 
 _ENDS = ("server_addr", "server_port", "remote_addr", "remote_port")
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
@@ -76,7 +80,7 @@ class Methods:
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
             raise self._services.redactor.error(error)
-        return replies.shown(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
+        return cleared(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
 
     def owner(self, name: str) -> Any:
         """Return the object that a row of the table names, made with its first call.
@@ -343,6 +347,56 @@ def _session(role: Role) -> str:
 
 _OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "context_tokens", "options", "key",
             "is_local", "ready", "active", "note")  # fmt: skip
+
+
+# What people see of a reply: secrets masked, also those that were only typed, and devices with their names. The one
+# place on the way to every front-end, for events, stored chats, plans, changes and titles alike.
+
+
+def cleared(reply: dict[str, Any], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, Any]:
+    """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
+    kept = reply if is_owner else _without_chosen(reply)
+    devices = functools.partial(known_devices, facts)
+    found = walk(redactor.hide(without_typed(kept)), functools.partial(with_names, devices=devices))
+    assert isinstance(found, dict)  # as the reply is
+    if not is_owner:
+        return found
+    # The cards hold the chosen secrets in clear, also one that the owner typed for something else.
+    plans, events = reply.get("plans"), reply.get("events")
+    pairs = list(zip(found["plans"], plans, strict=True)) if isinstance(plans, list) else []
+    # Other methods call other lists by these names: schedule.list has the events that an order can wait for.
+    if isinstance(events, list) and any(isinstance(one, dict) and one.get("type") == "plan" for one in events):
+        told = zip(found["events"], events, strict=True)
+        pairs += [(new["plan"], old["plan"]) for new, old in told if old["type"] == "plan"]
+    for new, old in pairs:
+        for one, given in zip(new.get("secrets") or [], old.get("secrets") or [], strict=True):
+            if one.get("value") != given.get("value"):  # masked on the way, and so an object of this reply alone
+                one["value"] = given["value"]
+    return found
+
+
+def _without_chosen(value: object) -> object:
+    """Take the values of chosen secrets (change/text_origin.py) from the cards of plans."""
+    if isinstance(value, (list, tuple)):
+        return [_without_chosen(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    left_out = "value" if {"where", "from", "value"} == set(value) else ""
+    return {key: _without_chosen(item) for key, item in value.items() if key != left_out}
+
+
+def without_typed(value: object) -> object:
+    """Mask what the calls of tools set, in stored blocks and in events: both have the type tool_use."""
+    if isinstance(value, list):
+        return [without_typed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") == "tool_use" and "=" in str(value):
+        from oasis.redaction.secret_forms import hide_typed  # with the first call that sets something
+
+        hidden: object = hide_typed(value)
+        return hidden
+    return {key: without_typed(item) for key, item in value.items()}
 
 
 def bug_fault(bug: Exception) -> OasisError:

@@ -38,7 +38,7 @@ from oasis.system.confinement import USER, Confinement
 from oasis.system.connections import LineServer
 from oasis.system.files import Files, free_bytes, hold
 from oasis.system.root import Machine, Root
-from oasis.tools.router import Facts, OwnRecords
+from oasis.tools.router import Facts
 from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
 from oasis.uci.backends import BACKENDS, NAMES, chosen, open_cursor
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from oasis.llm.services import Book
     from oasis.llm.usage import Usage
     from oasis.system.connections import Connection
-    from oasis.tools.shapes import Refused
+    from oasis.tools.shapes import OwnRecords, Refused
     from oasis.ubus.peer import Peer
     from oasis.uci.cursor import Cursor
 
@@ -132,10 +132,10 @@ class Daemon:
         self.planner = planner = Planner(self.machine, policy, self._install_key, self.new_id, journal, questions)
         followers = Followers(self._tell, self._announce)
         self.transaction = Transaction(self.machine, journal, planner, self.cursor, self._evidence, followers)
-        known = OwnRecords(
-            self._install_key, self._texts, lambda: [{**record} for record in journal.records()],
-            lambda: _ending(journal, planner),
-        )  # fmt: skip
+        known: OwnRecords = {
+            "key": self._install_key, "texts": self._texts, "ending": lambda: _ending(journal, planner),
+            "history": lambda: [record.copy() for record in journal.records()],
+        }  # fmt: skip
         read_file = lambda path: files.read(root.path(path))  # noqa: E731
         self.facts = Facts(self._config, self.ubus.call, read_file, clock.unix_s, known=known)
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)

@@ -124,22 +124,20 @@ class Registry:
 
     def listed(self) -> list[ToolRow]:
         """Return every tool, also those that are off or cannot be used."""
-        return [_shown(spec, permit) for _, spec, permit in self._all()]
+        return [_shown(spec, permit) for _, spec, permit in self._tools()]
 
     def set(self, name: str, enabled: bool | None, approval: str) -> ToolRow:
         """Set what the owner wants of a tool; return it as listed.
 
         Raises: UsageError for an unknown tool or an invalid setting.
         """
-        spec = next((spec for _, spec in self._pairs() if spec["name"] == name), None)
-        if spec is None:
-            raise UsageError("there is no tool %r" % name, "list them with: oasis tools")
+        spec, _ = self._find(name)
         if approval and approval not in APPROVALS:
             raise UsageError("approval is %r" % approval, "one of " + ", ".join(APPROVALS))
         if approval == "allow" and spec["class"] == "danger":
             raise UsageError("%s is dangerous: the owner is always asked" % name, "ask or deny")
         with self._setting:
-            now = self._permits([spec])[0]
+            now = self._find(name)[1]
             is_on = now["enabled"] if enabled is None else enabled  # what is not given stays as it is
             values = {"enable": "1" if is_on else "0", "approval": approval or now["approval"]}
             if spec["source"] != BUILT_IN:
@@ -153,49 +151,32 @@ class Registry:
             for option, value in values.items():
                 steps.append({"op": "set", "section": section, "option": option, "value": value})
             write(self._cursor(), steps)
-        return _shown(spec, self._permits([spec])[0])
+        return _shown(*self._find(name))
 
-    def _permits(self, specs: list[ToolSpec]) -> list[Permit]:
-        """Return what the owner set for each spec, in their order."""
-        set_ones = [section.options for section in self._sections() if section.type == "tool"]
-        found: list[Permit] = []
-        for spec in specs:
-            options = next((one for one in set_ones if _is_of(one, spec)), {}) if set_ones else {}
-            is_ours = spec["source"] == BUILT_IN
-            is_harmless = spec["class"] == "read" or (is_ours and spec["class"] != "danger")
-            approval = str(spec.get("approval", "allow" if is_harmless else "ask"))
-            permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": approval, "note": ""}
-            if not is_ours and "revision" in options and options["revision"] != revision(spec):
-                permit.update({"enabled": False, "note": _CHANGED})
-            else:
-                permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
-                if options.get("approval") in APPROVALS:
-                    permit["approval"] = str(options["approval"])
-                if spec["class"] == "danger" and permit["approval"] == "allow":
-                    permit["approval"] = "ask"
-            found.append(permit)
-        return found
+    def _find(self, name: str) -> tuple[ToolSpec, Permit]:
+        for _, spec, permit in self._tools():
+            if spec["name"] == name:
+                return spec, permit
+        raise UsageError("there is no tool %r" % name, "list them with: oasis tools")
 
-    def _all(self) -> list[Found]:
-        pairs = list(self._pairs())
-        permits = self._permits([spec for _, spec in pairs])
-        return [(*pair, permit) for pair, permit in zip(pairs, permits, strict=True)]
-
-    def _pairs(self) -> Iterator[tuple[Source, ToolSpec]]:
-        """Yield all tools; a caller that stops early does not load the other sources."""
+    def _tools(self) -> Iterator[Found]:
+        """Yield all tools with what the owner set; a caller that stops early does not load the other sources."""
         names: set[str] = set()
+        given = [section.options for section in self._sections() if section.type == "tool"]
         for source in (one for load in self._loads for one in load()):
-            given = source.specs()
+            specs = source.specs()
             known = self._known.get(source.name)
-            if known is None or known[0] is not given:
-                known = self._known[source.name] = (given, [checked(one, source.name) for one in given])
+            if known is None or known[0] is not specs:
+                known = self._known[source.name] = (specs, [checked(one, source.name) for one in specs])
             for spec in known[1]:
-                yield source, {**spec, "fault": _TAKEN} if spec["name"] in names else spec
+                if spec["name"] in names:
+                    spec = {**spec, "fault": _TAKEN}
                 names.add(spec["name"])
+                yield source, spec, _permit(spec, next((one for one in given if _is_of(one, spec)), {}))
 
     def _on(self) -> list[ToolSpec]:
         return [
-            spec for _, spec, permit in self._all()
+            spec for _, spec, permit in self._tools()
             if permit["enabled"] and permit["approval"] != "deny" and not spec["fault"]
         ]  # fmt: skip
 
@@ -233,12 +214,11 @@ class Registry:
             return jsonl.dumps(shown), True, labels
 
     def _allowed(self, name: str) -> Found:
-        found = next((pair for pair in self._pairs() if pair[1]["name"] == name), None)
+        found = next((one for one in self._tools() if one[1]["name"] == name), None)
         if found is None:
-            names = [spec["name"] for _, spec, permit in self._all() if permit["enabled"]]
+            names = [spec["name"] for _, spec, permit in self._tools() if permit["enabled"]]
             raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(dict.fromkeys(names)))
-        source, spec = found
-        permit = self._permits([spec])[0]
+        _, spec, permit = found
         if spec["fault"]:
             raise ToolError("the tool %s cannot be used: %s" % (name, spec["fault"]))
         if not permit["enabled"]:
@@ -247,7 +227,7 @@ class Registry:
             )
         if permit["approval"] == "deny":
             raise PolicyError("the owner does not allow the tool %s" % name, "do without it")
-        return source, spec, permit
+        return found
 
     def _ask(
         self, source: Source, spec: ToolSpec, permit: Permit, arguments: Arguments, operator: Operator
@@ -358,3 +338,18 @@ def revision(spec: ToolSpec) -> str:
 
 def _is_of(options: Mapping[str, str | list[str]], spec: ToolSpec) -> bool:
     return bool(options.get("name") == spec["name"] and options.get("server", BUILT_IN) == server(spec["source"]))
+
+
+def _permit(spec: ToolSpec, options: Mapping[str, str | list[str]]) -> Permit:
+    is_ours = spec["source"] == BUILT_IN
+    is_harmless = spec["class"] == "read" or (is_ours and spec["class"] != "danger")
+    approval = str(spec.get("approval", "allow" if is_harmless else "ask"))
+    permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": approval, "note": ""}
+    if not is_ours and "revision" in options and options["revision"] != revision(spec):
+        return {**permit, "enabled": False, "note": _CHANGED}
+    permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
+    if options.get("approval") in APPROVALS:
+        permit["approval"] = str(options["approval"])
+    if spec["class"] == "danger" and permit["approval"] == "allow":
+        permit["approval"] = "ask"
+    return permit

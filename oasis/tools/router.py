@@ -36,11 +36,10 @@ if False:  # annotations only
 
     from oasis.catalogue.shapes import Section
     from oasis.change.shapes import Operation, Record
-    from oasis.change.text_origin import Texts
     from oasis.core.shapes import Callable
     from oasis.system.files import Files
     from oasis.system.root import Root
-    from oasis.tools.shapes import Device, Lease
+    from oasis.tools.shapes import Device, Lease, OwnRecords
 
     T = TypeVar("T")
     Run = Callable[..., tuple[int, bytes, bytes]]
@@ -199,24 +198,6 @@ def dicts(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-class OwnRecords:
-    """What Oasis itself knows of a router.
-
-    `key` makes handles of devices, `texts()` knows whose words the texts of the configuration are (None: unknown),
-    `history()` gives the records of the changes made here, newest first, and `ending()` the places of the configuration
-    that are undone by themselves (change/history/ends.py).
-    """
-
-    def __init__(
-        self, key: bytes = b"", texts: Callable[[], Texts] | None = None, history: Callable[[], list[Record]] = list,
-        ending: Callable[[], list[str]] = list,
-    ) -> None:  # fmt: skip
-        self.key = key
-        self.texts = texts
-        self.history = history
-        self.ending = ending
-
-
 class Facts:
     """The router as the tools and the built-in service see it.
 
@@ -231,16 +212,16 @@ class Facts:
         read_file: Callable[[str], bytes | None], now_s: Callable[[], int],
         packages: Callable[[], list[str]] | None = None, known: OwnRecords | None = None,
     ) -> None:  # fmt: skip
-        known = known or OwnRecords()
+        known = known or {}
         self._config = config
         self._ubus = ubus
         self._read_file = read_file
         self._packages = packages
         self.now_s = now_s
-        self.key = known.key
-        self.texts = known.texts
-        self.history = known.history
-        self.ending = known.ending
+        self.key = known.get("key", b"")
+        self.texts = known.get("texts")
+        self.history: Callable[[], list[Record]] = known.get("history", list)
+        self.ending: Callable[[], list[str]] = known.get("ending", list)
         self.hide: Hide = lambda package, section, type, option, value: secret_options.mask(value)
         self.shows_names = self.tells_summaries = True
         self.said: Callable[[], str] = str

@@ -14,7 +14,8 @@ from oasis.change.apply.transaction import Transaction
 from oasis.change.approval import Allowance, ApprovalQueue
 from oasis.change.audit import Audit
 from oasis.change.plan import Planner
-from oasis.change.shapes import Operation, Plan
+from oasis.change.shapes import Operation, Plan, Record
+from oasis.change.text_origin import Texts
 from oasis.core.shapes import Json as Json
 from oasis.redaction.redactor import Redactor
 from oasis.tools.operator import Operator
@@ -117,6 +118,14 @@ class ChatContext(TypedDict, total=False):
     turn: Callable[[], str]  # the latest of them
     others: tuple[str, ...]  # whose words a sentence of the owner's may be: a guest's, forwarded or imported ones
     is_home: Callable[[], bool]  # whether the model service that answers is at home
+
+class OwnRecords(TypedDict, total=False):
+    """What Oasis itself knows of a router."""
+
+    key: bytes  # makes handles of devices
+    texts: Callable[[], Texts]  # knows whose words the texts of the configuration are
+    history: Callable[[], list[Record]]  # the records of the changes made here, newest first
+    ending: Callable[[], list[str]]  # places that are undone by themselves (change/history/ends.py)
 
 class Workshop(Protocol):
     """What every run shares, of the daemon's services (daemon/wiring.py)."""

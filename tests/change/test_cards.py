@@ -293,14 +293,14 @@ def test_a_long_summary_ends_with_a_sign_and_steers_no_terminal(here):
 
 def test_only_the_owner_sees_a_chosen_secret(here):
     card_of(here, "make the wifi safe", "moonlight-harbor-77")
-    from oasis.tools.replies import shown
+    from oasis.api.methods import cleared
 
     class Nothing:
         hide = staticmethod(lambda value: value)
 
     reply = {"plans": here.daemon.call("plan.list")["plans"]}
     assert "moonlight" in json.dumps(reply)
-    assert "moonlight" not in json.dumps(shown(reply, Nothing, None))
+    assert "moonlight" not in json.dumps(cleared(reply, Nothing, None))
     assert not telegram_card.is_whole(reply["plans"][0])
     assert "moonlight" not in telegram_card.of_plan(reply["plans"][0], True)
 

@@ -83,7 +83,7 @@ class Bench(Scene):
             return ubus.call(name, method, arguments, seconds or timeout_s)
 
         self.plugins = plugins(self, self.store.sections, lambda: self.store, bus)
-        sources = self.registry._loads[0][0]()
+        sources = self.registry._loads[0]()
         self.registry = registry(*sources, store=self.store)
         self.registry.add(self.plugins.sources)
 
