@@ -1,7 +1,7 @@
 """Start of a turn: store the owner's message on flash, then answer it in a run with the chosen service and the tools.
 
-Also what a model is asked beside turns: a title for a new chat, a summary of a long thread to go on from. Both are the
-model's words about words of others: they carry the taint of what it was shown, and nothing in them is ever a call.
+Also what a model is asked outside of turns: a title for a new chat, a summary of a long thread to go on from. Both are
+the model's words about words of others: they carry the taint of what it was shown, and nothing in them is ever a call.
 Joins chat store, settings, services, tools and runs; knows no front-end and no socket.
 """
 

@@ -222,9 +222,8 @@ class Registry:
         if spec["fault"]:
             raise ToolError("the tool %s cannot be used: %s" % (name, spec["fault"]))
         if not permit["enabled"]:
-            raise PolicyError(
-                "the tool %s is off" % name, "only the owner switches it on: oasis tools enable %s" % name
-            )
+            hint = "only the owner switches it on: oasis tools enable %s" % name
+            raise PolicyError("the tool %s is off" % name, hint)
         if permit["approval"] == "deny":
             raise PolicyError("the owner does not allow the tool %s" % name, "do without it")
         return found

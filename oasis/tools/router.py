@@ -143,10 +143,8 @@ class Watched:
         """
         self._left = [thread for thread in self._left if thread.is_alive()]
         if len(self._left) >= LEFT_BEHIND:
-            raise ToolError(
-                "%d calls of tools did not end and are still at work" % len(self._left),
-                "wait until they end, or restart oasis",
-            )
+            why = "%d calls of tools did not end and are still at work" % len(self._left)
+            raise ToolError(why, "wait until they end, or restart oasis")
         results: list[T] = []
         failures: list[Exception] = []
 

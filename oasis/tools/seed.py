@@ -272,44 +272,37 @@ def _talk(
         raise ToolError("cannot start a process: %s" % error)
     sinks = {child.stdout: bytearray(), child.stderr: bytearray()}
     out, err = sinks.values()
+    poll, open_ones, why = select.poll(), set(sinks), ""
+    for number in sinks:
+        poll.register(number, select.POLLIN | select.POLLHUP)
     try:
-        if data:
-            try:
-                while data:
-                    data = data[os.write(child.stdin, data) :]
-            except BrokenPipeError:
-                pass  # it ended; its status tells why
-            child.close_input()
-        why = _listen(child, sinks, time.monotonic() + seconds, seconds, watch)
+        try:
+            while data:
+                data = data[os.write(child.stdin, data) :]
+        except BrokenPipeError:
+            pass  # it ended; its status tells why
+        child.close_input()
+        until_s = time.monotonic() + seconds
+        while not why and (open_ones or child.poll() is None):
+            ready = poll.poll(_TICK_MS)  # without a stream it waits all the same
+            for number, _ in ready:
+                piece = os.read(number, _PIECE)
+                sinks[number] += piece
+                if not piece:
+                    poll.unregister(number)
+                    open_ones.remove(number)
+            if watch.is_cancelled():
+                why = "it was stopped by the owner"
+            elif len(out) + len(err) > OUTPUT_BYTES:
+                why = "it wrote more than %d bytes and was ended" % OUTPUT_BYTES
+            elif time.monotonic() > until_s:
+                why = "it did not end within %g s and was ended" % seconds
+            elif child.poll() is not None and not ready:
+                break  # what it left behind holds its output open
     finally:
         child.end_group()
         child.close()
     return bytes(out), bytes(err), why, child.returncode or 0
-
-
-def _listen(child: Child, sinks: dict[int, bytearray], until_s: float, seconds: float, watch: Watch) -> str:
-    """Take what a child says until it ends; return why it must be ended, or ""."""
-    poll = select.poll()
-    for number in sinks:
-        poll.register(number, select.POLLIN | select.POLLHUP)
-    open_ones = set(sinks)
-    while open_ones or child.poll() is None:
-        ready = poll.poll(_TICK_MS)  # without a stream it waits all the same
-        for number, _ in ready:
-            piece = os.read(number, _PIECE)
-            sinks[number] += piece
-            if not piece:
-                poll.unregister(number)
-                open_ones.remove(number)
-        if watch.is_cancelled():
-            return "it was stopped by the owner"
-        if sum(map(len, sinks.values())) > OUTPUT_BYTES:
-            return "it wrote more than %d bytes and was ended" % OUTPUT_BYTES
-        if time.monotonic() > until_s:
-            return "it did not end within %g s and was ended" % seconds
-        if child.poll() is not None and not ready:
-            return ""  # what it left behind holds its output open
-    return ""
 
 
 def _sweep(mark: str) -> None:

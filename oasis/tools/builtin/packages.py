@@ -79,10 +79,8 @@ def run_preview(arguments: PackagesArguments, router: Router, operator: Operator
 
 def _check_fits(names: list[str], needed: int, free: int) -> None:
     if needed + SPARE_BYTES > free:
-        raise ToolError(
-            "%s would take about %d kB and the flash has %d kB free" % (", ".join(names), needed >> 10, free >> 10),
-            "remove something first, or extend the flash by a USB drive",
-        )
+        what = "%s would take about %d kB and the flash has %d kB free" % (", ".join(names), needed >> 10, free >> 10)
+        raise ToolError(what, "remove something first, or extend the flash by a USB drive")
 
 
 def run(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> Result:

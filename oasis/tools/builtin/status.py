@@ -103,7 +103,17 @@ def devices(facts: Facts, named: str = "") -> Result:
 
     Each has a handle, "device"; its own name only where it may be shown or the owner chose it. `named` filters.
     """
-    stations = _stations(facts)
+    # The wireless network that each device is in, by MAC.
+    stations: dict[str, dict[str, str | int]] = {}
+    there = clients(facts)
+    shown = [clean.name(facts.text("wireless", one, "ssid")) for one in facts.sections("wireless", "wifi-iface")]
+    for one in wireless(facts):
+        settings = one.get("config")
+        ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
+        ssid = ssid if ssid in shown or facts.shows_names else HIDDEN
+        for client in there.get(str(one.get("ifname")), []):
+            signal = {"signal_dbm": client["signal_dbm"]} if "signal_dbm" in client else {}
+            stations[str(client["mac"])] = {"wifi": ssid, **signal}
     blocked = {
         mac.lower()
         for rule in facts.sections("firewall", "rule")
@@ -203,14 +213,14 @@ def _interfaces(facts: Facts) -> Sequence[Result]:
     for section in facts.sections("network", "interface"):
         if section.get(".name") == "loopback":
             continue
-        answer = {"interface": section.get(".name", ""), "proto": section.get("proto", "")}
-        answer["device"] = section.get("device", "")
-        masks = words(section.get("netmask"))
-        own = words(section.get("ipaddr"))
-        answer["ipv4"] = [one if "/" in one or not masks else one + "/" + masks[0] for one in own]
-        answer["ipv6"] = words(section.get("ip6addr"))
-        answer["gateway"] = section.get("gateway", "")
-        answer["dns"] = words(section.get("dns"))
+        masks, own = words(section.get("netmask")), words(section.get("ipaddr"))
+        answer = {
+            "interface": section.get(".name", ""), "proto": section.get("proto", ""),
+            "device": section.get("device", ""),
+            "ipv4": [one if "/" in one or not masks else one + "/" + masks[0] for one in own],
+            "ipv6": words(section.get("ip6addr")), "gateway": section.get("gateway", ""),
+            "dns": words(section.get("dns")),
+        }  # fmt: skip
         found.append({key: value for key, value in answer.items() if value not in ([], "")})
     return found
 
@@ -256,17 +266,12 @@ def _radios(facts: Facts) -> list[shapes.Radio]:
         if isinstance(state, dict):
             entry["up"] = state.get("up") is True
         entry["networks"] = [
-            {
-                "section": one[".name"],
-                "ssid": clean.name(facts.text("wireless", one, "ssid")),
-                "mode": one.get("mode", "ap"),
-                "network": words(one.get("network")),
-                "encryption": one.get("encryption", "none"),
-                "on": on and one.get("disabled") != "1",
-            }
+            {"section": one[".name"], "ssid": clean.name(facts.text("wireless", one, "ssid")),
+             "mode": one.get("mode", "ap"), "network": words(one.get("network")),
+             "encryption": one.get("encryption", "none"), "on": on and one.get("disabled") != "1"}
             for one in facts.sections("wireless", "wifi-iface")
             if one.get("device") == name
-        ]
+        ]  # fmt: skip
         radios.append(entry)
     return radios
 
@@ -275,21 +280,6 @@ def wireless(facts: Facts) -> list[Result]:
     """Return the wireless interfaces that are up, of each radio in its order, with the radio's name as "radio"."""
     radios = [(name, one) for name, one in facts.ubus("network.wireless", "status").items() if isinstance(one, dict)]
     return [{**one, "radio": name} for name, radio in radios for one in dicts(radio.get("interfaces"))]
-
-
-def _stations(facts: Facts) -> dict[str, dict[str, str | int]]:
-    """Return the wireless network that each device is in, by MAC: {"wifi": ssid, "signal_dbm"?}."""
-    found: dict[str, dict[str, str | int]] = {}
-    stations = clients(facts)
-    shown = [clean.name(facts.text("wireless", one, "ssid")) for one in facts.sections("wireless", "wifi-iface")]
-    for one in wireless(facts):
-        settings = one.get("config")
-        ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
-        ssid = ssid if ssid in shown or facts.shows_names else HIDDEN
-        for client in stations.get(str(one.get("ifname")), []):
-            signal = {"signal_dbm": client["signal_dbm"]} if "signal_dbm" in client else {}
-            found[str(client["mac"])] = {"wifi": ssid, **signal}
-    return found
 
 
 def clients(facts: Facts) -> dict[str, list[dict[str, str | int]]]:
