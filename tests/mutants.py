@@ -1053,7 +1053,7 @@ MUTANTS = (
     (
         "retry: none when the time is over",
         PROTOCOL,
-        " or self._now_s() - began_s + wait_s > BUDGET_S",
+        " and self._now_s() - began_s + wait_s <= BUDGET_S",
         "",
         OF_TRANSPORT,
     ),
@@ -1094,8 +1094,8 @@ MUTANTS = (
     (
         "worker: a proxy's refusal is the proxy's",
         "oasis/worker/transport.py",
-        "        failure = _of_proxy(",
-        "        failure = None and _of_proxy(",
+        "in _PROXY_KINDS if proxy else ():",
+        "in _PROXY_KINDS if False else ():",
         OF_PROXIES,
     ),
     (
@@ -2525,7 +2525,7 @@ MUTANTS = (
     (
         "answers: thoughts of others stay behind",
         "oasis/providers/cohere.py",
-        'if wire.metadata_of(block, profile) and block["text"]',
+        'if wire.metadata_of(block, options) and block["text"]',
         'if block["text"]',
         OF_COHERE,
     ),

@@ -31,12 +31,13 @@ A new vendor is a new file, a line in VENDORS and a profile; docs/developer.md n
 
 from __future__ import annotations
 
+import functools
+from types import ModuleType
+
 from oasis.core import jsonl
 from oasis.errors import SettingsError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
+if False:  # annotations only
     from typing import Any
 
     from oasis.providers.shapes import Profile
@@ -68,12 +69,7 @@ def shipped(name: str) -> Any:
     return jsonl.table(__file__, name)
 
 
-_PROFILES: dict[str, Profile] = {}
-
-
+@functools.cache
 def profiles() -> dict[str, Profile]:
     """Return every profile by its name, read once; profiles.json describes the keys of an entry. Not to be changed."""
-    if not _PROFILES:
-        table = shipped("profiles.json")
-        _PROFILES.update({name: entry for name, entry in table.items() if not name.startswith("_")})
-    return _PROFILES
+    return {name: entry for name, entry in shipped("profiles.json").items() if not name.startswith("_")}

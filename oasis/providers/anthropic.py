@@ -12,10 +12,8 @@ from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import SchemaError, SettingsError
 from oasis.providers import decoding, events, gate, schemas, wire
-from oasis.providers.decoding import Calls
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.providers.shapes import Block, Dict, Event, Model, Options, Request, Rule, Sent, Tool, Turn
 
 VERSION = "2023-06-01"
@@ -33,20 +31,27 @@ _LEAST_BUDGET = 1024
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
     rule = wire.rule_of(options)
-    checked = wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES)
     # An answer that was refused would be refused again; one that paused is sent as the last to be gone on with.
-    kept = [_marked(message) for message in checked if message.get("stop_reason") != "refusal"]
+    kept = [message for message in wire.checked(messages, _FILES, options, _FILES)
+            if message.get("stop_reason") != "refusal"]  # fmt: skip
+    for at, message in enumerate(kept):  # without blank texts, the wish to be cached on the last block
+        content = message.get("content")
+        blocks = [_text(content)] if isinstance(content, str) else content
+        blocks = [block for block in (blocks if isinstance(blocks, list) else []) if not _is_blank(block)]
+        if message.get("cache") is True and blocks and isinstance(blocks[-1], dict):
+            blocks[-1] = {**blocks[-1], "cache": True}
+        kept[at] = {**message, "content": blocks}
     is_paused = bool(kept) and kept[-1].get("stop_reason") == "pause"
-    chat = gate.prepare(kept, gate.merge_system_first, alternate=True, drop_empty=True, end_with_user=not is_paused)
+    system, chat = gate.parted(kept, alternate=True, drop_empty=True, end_with_user=not is_paused)
     body: Dict = {
         "model": wire.model_of(options),
         "max_tokens": options.get("max_tokens") or rule.get("max_tokens") or MAX_TOKENS,
         "messages": [],
         "stream": bool(options.get("stream")),
     }
-    turns = _turns([message for message in chat if message["role"] != "system"], options)
-    if chat and chat[0]["role"] == "system":  # the gate leaves one
-        body["system"] = [{"type": "text", "text": gate.text_of(chat[0])}]
+    turns = _turns(chat, options)
+    if system:
+        body["system"] = [_text(system)]
     _add_tools(body, chat, tools, options, rule)
     _add_thinking(body, turns, options, rule)
     temperature = options.get("temperature")
@@ -83,16 +88,6 @@ def _with_version(request: Request) -> Request:
     return {**request, "headers": {"anthropic-version": VERSION, **request["headers"]}}
 
 
-def _marked(message: Dict) -> Dict:
-    """Return a message without blank texts, its wish to be cached on its last block."""
-    content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    kept = [block for block in (blocks if isinstance(blocks, list) else []) if not _is_blank(block)]
-    if message.get("cache") is True and kept and isinstance(kept[-1], dict):
-        kept[-1] = {**kept[-1], "cache": True}
-    return {**message, "content": kept}
-
-
 def _is_blank(block: object) -> bool:
     if not isinstance(block, dict) or block.get("type") != "text":
         return False
@@ -110,8 +105,14 @@ def _turns(chat: list[Turn], options: Options) -> list[Sent]:
             out[-1]["content"].extend(blocks)
         elif blocks:
             out.append({"role": role, "content": blocks})
-    for turn in out[:-1]:  # the last one may be a pause: its search is still to be run
-        turn["content"] = _searched(turn["content"])
+    hosted = ("server_tool_use", "web_search_tool_result")
+    for turn in out[:-1]:  # without searches that have no answer and answers without one; the last may be a pause
+        asked = {block["id"] for block in turn["content"] if block["type"] == hosted[0] and "id" in block}
+        both = asked & {block.get("tool_use_id") for block in turn["content"] if block["type"] == hosted[1]}
+        turn["content"] = [
+            block for block in turn["content"]
+            if block["type"] not in hosted or block.get("id", block.get("tool_use_id")) in both
+        ]  # fmt: skip
     return out
 
 
@@ -119,9 +120,9 @@ def _blocks(block: Block, options: Options, ids: wire.Names) -> list[Dict]:
     kind = block["type"]
     mark: Dict = {"cache": True} if block.get("cache") is True else {}
     if kind == "text":
-        return [{"type": "text", "text": block["text"], **mark}]
+        return [{**_text(block["text"]), **mark}]
     if kind == "thinking":  # what this service made itself goes back as it came; thoughts of others are left out
-        kept = wire.metadata_of(block, wire.profile_of(options))
+        kept = wire.metadata_of(block, options)
         hosted = kept.get("block")
         if isinstance(hosted, dict):  # of a search; it may not go back without the tool
             return [dict(hosted)] if options.get("search") else []
@@ -139,19 +140,6 @@ def _blocks(block: Block, options: Options, ids: wire.Names) -> list[Dict]:
     content = [_part(part) for part in block["content"] if not _is_blank(part)] or [_text(_EMPTY)]
     result: Dict = {"type": kind, "tool_use_id": ids.legal(block["tool_use_id"]), "content": content}
     return [{**result, **({"is_error": True} if block.get("is_error") else {}), **mark}]
-
-
-def _searched(content: list[Dict]) -> list[Dict]:
-    """Return blocks without searches that have no answer, and answers without a search."""
-    asked = {block["id"] for block in content if block["type"] == "server_tool_use" and "id" in block}
-    answered = {block.get("tool_use_id") for block in content if block["type"] == "web_search_tool_result"}
-    both = asked & answered
-    return [
-        block
-        for block in content
-        if block["type"] not in ("server_tool_use", "web_search_tool_result")
-        or block.get("id", block.get("tool_use_id")) in both
-    ]
 
 
 def _text(text: str) -> Dict:
@@ -209,7 +197,13 @@ def _add_thinking(body: Dict, turns: list[Sent], options: Options, rule: Rule) -
         # These models cannot begin to think in the middle of a tool loop.
         kinds = [turn["content"][0]["type"] for turn in turns[-2:]]
         if len(kinds) < 2 or kinds[1] != "tool_result" or kinds[0] in ("thinking", "redacted_thinking"):
-            _add_budget(body, wished, rule)
+            budget = wished if isinstance(wished, int) else _BUDGETS.get(wished, _BUDGETS["medium"])
+            words = body["max_tokens"]
+            assert isinstance(words, int)
+            total = words + max(_LEAST_BUDGET, budget)  # thoughts count: the room for words stays
+            body["max_tokens"] = total = min(total, rule.get("most_tokens", total))
+            budget = max(_LEAST_BUDGET, min(budget, total - _LEAST_BUDGET))
+            body["thinking"] = {"type": "enabled", "budget_tokens": budget}
     elif wished is not None:
         body["thinking"] = {"type": "adaptive"}
         level = wished
@@ -217,16 +211,6 @@ def _add_thinking(body: Dict, turns: list[Sent], options: Options, rule: Rule) -
             level = next((level for level, budget in _BUDGETS.items() if wished <= budget), "high")
         if level != "adaptive":
             body["output_config"] = {"effort": level}
-
-
-def _add_budget(body: Dict, wished: str | int, rule: Rule) -> None:
-    budget = wished if isinstance(wished, int) else _BUDGETS.get(wished, _BUDGETS["medium"])
-    words = body["max_tokens"]
-    assert isinstance(words, int)
-    total = words + max(_LEAST_BUDGET, budget)  # thoughts count: the room for words stays
-    total = min(total, rule.get("most_tokens", total))
-    body["max_tokens"] = total
-    body["thinking"] = {"type": "enabled", "budget_tokens": max(_LEAST_BUDGET, min(budget, total - _LEAST_BUDGET))}
 
 
 def _mark_cache(body: Dict, turns: list[Sent]) -> None:
@@ -271,7 +255,6 @@ class Decoder(decoding.Decoder):
         self._usage: Dict = {}
         self._block: Dict = {}  # the one that is open
         self._pieces: list[str] = []  # of its arguments or its signature
-        self._has_text = False
         self._explanation = ""
 
     def on_piece(self, piece: Dict, event: str) -> list[Event]:
@@ -286,7 +269,15 @@ class Decoder(decoding.Decoder):
         elif kind == "content_block_start":
             return self._open(wire.part(piece, "content_block"))
         elif kind == "content_block_delta":
-            return self._more(wire.part(piece, "delta"))
+            delta = wire.part(piece, "delta")
+            kind = delta.get("type")
+            if kind == "input_json_delta":
+                self._pieces.append(wire.words(delta.get("partial_json")))
+            elif kind == "signature_delta" and isinstance(delta.get("signature"), str):
+                self._pieces = [str(delta["signature"])]  # whole each time
+            elif kind in ("text_delta", "thinking_delta"):
+                name = str(kind).removesuffix("_delta")
+                return self._piece(name, delta.get(name))
         elif kind == "content_block_stop":
             return self._shut()
         elif kind == "message_delta":
@@ -307,9 +298,7 @@ class Decoder(decoding.Decoder):
     def finish(self) -> list[Event]:
         out = self._shut()
         if self.stop_reason == "refusal":
-            self.calls = Calls()  # of an answer that was taken back
-            if not self._has_text:
-                out.append(events.delta(self._explanation or f"({self.label} declined to answer.)"))
+            out += self.declined(self._explanation or f"({self.label} declined to answer.)")
         return [*out, *super().finish()]
 
     # The message
@@ -346,20 +335,10 @@ class Decoder(decoding.Decoder):
         kind = block.get("type")
         return out + self._piece(kind, block.get("text" if kind == "text" else "thinking"))
 
-    def _more(self, delta: Dict) -> list[Event]:
-        kind = delta.get("type")
-        if kind == "input_json_delta":
-            self._pieces.append(wire.words(delta.get("partial_json")))
-        if kind == "signature_delta" and isinstance(delta.get("signature"), str):
-            self._pieces = [str(delta["signature"])]  # whole each time
-        if kind == "text_delta":
-            return self._piece("text", delta.get("text"))
-        return self._piece("thinking", delta.get("thinking")) if kind == "thinking_delta" else []
-
     def _piece(self, kind: object, text: object) -> list[Event]:
         if not isinstance(text, str) or not text or kind not in ("text", "thinking"):
             return []
-        self._has_text = self._has_text or kind == "text"
+        self.has_text = self.has_text or kind == "text"
         return [events.delta(text) if kind == "text" else events.thinking(text)]
 
     def _shut(self) -> list[Event]:

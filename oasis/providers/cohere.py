@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from oasis.providers import decoding, events, gate, schemas, wire
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oasis.providers.shapes import Dict, Embedded, Event, Model, Options, Profile, Request, Tool, Turn
+if False:  # annotations only
+    from oasis.providers.shapes import Dict, Embedded, Event, Model, Options, Request, Tool, Turn
 
 TEXTS = 96  # at once
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
+    checked = wire.checked(messages, wire.takes_of(options), options)
     chat = gate.prepare(checked, gate.merge_system_first, drop_empty=True, end_with_user=True)
     body: Dict = {
         "model": wire.model_of(options),
-        "messages": _messages(chat, wire.profile_of(options)),
+        "messages": _messages(chat, options),
         "stream": bool(options.get("stream")),
     }
     if options.get("search"):
@@ -74,36 +73,31 @@ def _url(options: Options, path: str) -> str:
     return wire.base_url_of(options, "/chat", "/v2", "/v1") + path
 
 
-def _messages(chat: list[Turn], profile: Profile) -> list[Dict]:
+def _messages(chat: list[Turn], options: Options) -> list[Dict]:
     out: list[Dict] = []
     for message in chat:
-        if message["role"] == "assistant":
-            out.append(_assistant(message, profile))
-        elif message["role"] == "tool":
+        if message["role"] == "tool":
             for block in message["content"]:
                 content = wire.result_of(block) or "(nothing)"  # an empty one is refused
                 out.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": content})
-        else:
+            continue
+        if message["role"] != "assistant":
             out.append({"role": message["role"], "content": wire.content_of(message)})
-    return [message for message in out if message["role"] != "assistant" or len(message) > 1]
-
-
-def _assistant(message: Turn, profile: Profile) -> Dict:
-    text = gate.text_of(message)
-    calls = gate.blocks_of(message, "tool_use")
-    thoughts: list[Dict] = [
-        {"type": "thinking", "thinking": block["text"]}
-        for block in gate.blocks_of(message, "thinking")
-        if wire.metadata_of(block, profile) and block["text"]
-    ]
-    out: Dict = {"role": "assistant"}
-    if thoughts:
-        out["content"] = thoughts
-    if calls:
-        out["tool_calls"] = [wire.call_of(block, block["id"]) for block in calls]
-        out.update({"tool_plan": text} if text else {})
-    elif text:
-        out["content"] = [*thoughts, {"type": "text", "text": text}] if thoughts else text
+            continue
+        text, calls = gate.text_of(message), gate.blocks_of(message, "tool_use")
+        thoughts: list[Dict] = [
+            {"type": "thinking", "thinking": block["text"]}
+            for block in gate.blocks_of(message, "thinking")
+            if wire.metadata_of(block, options) and block["text"]
+        ]
+        answer: Dict = {"content": thoughts} if thoughts else {}
+        if calls:
+            answer["tool_calls"] = [wire.call_of(block, block["id"]) for block in calls]
+            answer.update({"tool_plan": text} if text else {})
+        elif text:
+            answer["content"] = [*thoughts, {"type": "text", "text": text}] if thoughts else text
+        if answer:
+            out.append({"role": "assistant", **answer})
     return out
 
 

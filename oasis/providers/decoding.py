@@ -12,6 +12,7 @@ It must not know sockets, clocks or settings.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES, Events, Lines
@@ -19,10 +20,7 @@ from oasis.errors import SchemaError
 from oasis.providers import events, wire
 from oasis.providers.events import INVALID_CHARS, clean, delta, thinking
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+if False:  # annotations only
     from oasis.providers.shapes import Dict, Event, Headers, Options
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -45,6 +43,8 @@ class Decoder:
         self.seed = ""
         self.is_started = False
         self.is_ended = False
+        self.has_text = False  # in the services where a refusal may come without a word
+        self.is_refused = False
         self._status = status
         self._headers = headers
         self._form = "failed" if not 200 <= status < 300 else ""
@@ -76,7 +76,21 @@ class Decoder:
         if self.is_ended or not data:
             return []
         try:
-            return self._feed(data)
+            if not self._form:
+                self._hold(data)
+                head = b"".join(self._held).lstrip(_BLANK)
+                if not head:
+                    return []
+                is_whole = head[:1] in self.whole_marks
+                self._form = "page" if head[:1] == b"<" else "whole" if is_whole else "stream"
+                if self._form != "stream":
+                    return []
+                data, self._held = head, []
+            if self._form == "stream":
+                return self._stream(self._reader.feed(data))
+            if self._form == "whole" or self._held_bytes < events.BODY_BYTES:
+                self._hold(data)
+            return []
         except SchemaError as error:
             return self.bad_answer(error.message)
 
@@ -100,13 +114,18 @@ class Decoder:
     def finish(self) -> list[Event]:
         """Return the last events of a complete answer."""
         self.is_ended = True
-        reason = self.stop_reason or "end_turn"
+        reason = "refusal" if self.is_refused else self.stop_reason or "end_turn"
         if self.calls and reason in ("end_turn", "other"):
             reason = "tool_use"  # many servers say "stop" although there are calls
         elif reason == "tool_use" and not self.calls:
             reason = "end_turn"
         calls = self.calls.finish(self.seed, is_cut=reason == "max_tokens")
         return [*calls, *events.usage(self.counts), events.done(reason, self.model)]
+
+    def declined(self, why: str) -> list[Event]:
+        """Return what is said of an answer that was refused without a word; its calls are taken back."""
+        self.calls = Calls()
+        return [] if self.has_text else [delta(why)]
 
     def fail(self, code: str, message: str, status: int | None = None) -> list[Event]:
         self.is_ended = True
@@ -129,53 +148,30 @@ class Decoder:
 
     # Sorting
 
-    def _feed(self, data: bytes) -> list[Event]:
-        if not self._form:
-            self._hold(data)
-            head = b"".join(self._held).lstrip(_BLANK)
-            if not head:
-                return []
-            is_whole = head[:1] in self.whole_marks
-            self._form = "page" if head[:1] == b"<" else "whole" if is_whole else "stream"
-            if self._form != "stream":
-                return []
-            data, self._held = head, []
-        if self._form == "stream":
-            return self._stream(self._reader.feed(data))
-        if self._form == "whole" or self._held_bytes < events.BODY_BYTES:
-            self._hold(data)
-        return []
-
     def _hold(self, data: bytes) -> None:
         self._held_bytes += len(data)
         if self._held_bytes > TOTAL_BYTES:
             raise SchemaError(f"it is longer than {TOTAL_BYTES} bytes")
         self._held.append(data)
 
-    def _stream(self, items: Sequence[object], is_last: bool = False) -> list[Event]:
+    def _stream(self, items: Sequence[dict[str, str] | bytes], is_last: bool = False) -> list[Event]:
         """Return the events of items, also of those before one that nobody can read; the last may be cut in two."""
         out: list[Event] = []
         for item in items:
             if self.is_ended:
                 break
+            data, event = (item["data"].strip(), item["event"]) if isinstance(item, dict) else (item, "")
             try:
-                out.extend(self._item(item))
+                if data == "[DONE]":
+                    out.extend(self.on_done())
+                elif data:
+                    piece: object = jsonl.loads(data, max_bytes=TOTAL_BYTES)
+                    if not isinstance(piece, dict):
+                        raise SchemaError("a piece of the stream is no object")
+                    out.extend(self.on_piece(piece, event))
             except SchemaError as error:
                 out.extend(self.cut() if is_last and self.is_started else self.bad_answer(error.message))
         return out
-
-    def _item(self, item: object) -> list[Event]:
-        """Take one item of the stream: an event of Events or a line of Lines."""
-        data, event = (item["data"].strip(), item["event"]) if isinstance(item, dict) else (item, "")
-        if data == "[DONE]":
-            return self.on_done()
-        if not data:
-            return []
-        assert isinstance(data, (str, bytes))
-        piece: object = jsonl.loads(data, max_bytes=TOTAL_BYTES)
-        if not isinstance(piece, dict):
-            raise SchemaError("a piece of the stream is no object")
-        return self.on_piece(piece, event)
 
     def _close(self) -> list[Event]:
         body = b"".join(self._held)
@@ -196,14 +192,12 @@ class Decoder:
             return out if self.is_ended else [*out, *self.finish()]
         if not self._form:
             return self.nothing()
-        out = self._stream(self._reader.close(), is_last=True)
-        return out if self.is_ended else [*out, *self._close_stream()]
-
-    def _close_stream(self) -> list[Event]:
-        kind = self._headers.get("content-type", "")
+        out, kind = self._stream(self._reader.close(), is_last=True), self._headers.get("content-type", "")
+        if self.is_ended:
+            return out
         if not self.is_started and "event-stream" not in kind and "ndjson" not in kind:
-            return self.bad_answer("it is no event stream")
-        return self.finish() if self.stop_reason else self.cut()
+            return [*out, *self.bad_answer("it is no event stream")]
+        return [*out, *(self.finish() if self.stop_reason else self.cut())]
 
 
 _OPEN, _CLOSE = "<think>", "</think>"
@@ -234,15 +228,8 @@ class Splitter:
             elif not _OPEN.startswith(head):
                 self._state = "answer"
                 return self.close()
-        return self._thoughts() if self._state == "thoughts" else []
-
-    def close(self) -> list[Event]:
-        held, self._held = self._held, ""
-        if not held:
+        if self._state == "start":
             return []
-        return [thinking(held) if self._state == "thoughts" else delta(held)]
-
-    def _thoughts(self) -> list[Event]:
         thoughts, mark, answer = self._held.partition(_CLOSE)
         if mark:
             self._state, self._held = "gap", ""
@@ -252,6 +239,12 @@ class Splitter:
         sure = len(thoughts) - kept
         self._held = thoughts[sure:]
         return [thinking(thoughts[:sure])] if sure else []
+
+    def close(self) -> list[Event]:
+        held, self._held = self._held, ""
+        if not held:
+            return []
+        return [thinking(held) if self._state == "thoughts" else delta(held)]
 
 
 DEPTH = 32  # half of what a line may nest: a call travels inside other objects
@@ -273,14 +266,23 @@ class Calls:
         """Take one entry of `tool_calls`; `whole` says that each entry is a call of its own."""
         if not isinstance(piece, dict):
             raise SchemaError(f"a tool call is a {type(piece).__name__}, not an object")
-        call = None if whole else self._known(piece)
+        index, ident, call = piece.get("index"), piece.get("id"), None
+        if whole:
+            pass
+        elif isinstance(index, int):
+            call = self._by_index.get(index)
+            call = None if call and ident and call.ident and ident != call.ident else call
+        elif ident:
+            call = next((call for call in self._calls if call.ident == ident), None)
+        elif self._calls:
+            call = self._calls[-1]
         if call is None:
             call = _Call()
             self._calls.append(call)
-            if isinstance(piece.get("index"), int):
-                self._by_index[piece["index"]] = call
+            if isinstance(index, int):
+                self._by_index[index] = call
         function = wire.part(piece, "function")
-        call.ident = call.ident or clean(wire.words(piece.get("id")))
+        call.ident = call.ident or clean(wire.words(ident))
         call.name = call.name or clean(wire.words(function.get("name")))
         call.extra = piece.get("extra_content") or call.extra
         arguments = function.get("arguments")
@@ -288,16 +290,6 @@ class Calls:
             call.arguments = arguments
         elif arguments is not None:
             call.pieces.append(arguments if isinstance(arguments, str) else jsonl.dumps(arguments))
-
-    def _known(self, piece: Dict) -> _Call | None:
-        """Return the call that a piece goes on with, None when it begins one."""
-        index, ident = piece.get("index"), piece.get("id")
-        if isinstance(index, int):
-            call = self._by_index.get(index)
-            return None if call and ident and call.ident and ident != call.ident else call
-        if ident:
-            return next((call for call in self._calls if call.ident == ident), None)
-        return self._calls[-1] if self._calls else None
 
     def finish(self, seed: str, is_cut: bool = False) -> list[Event]:
         """Return the whole calls as tool_use events.

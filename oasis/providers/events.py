@@ -26,16 +26,14 @@ from __future__ import annotations
 
 import email.utils
 import re
+from collections.abc import Mapping
 
 from oasis.core import jsonl
 from oasis.core.framing import text as decoded
 from oasis.errors import SchemaError
 from oasis.providers import shipped
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+if False:  # annotations only
     from oasis.providers.shapes import Dict, Event, Failure, Headers, Kind, Request, Usage
 
 INVALID_CHARS = 200  # enough for a model to recognise its own slip, too little to fill a log
@@ -195,36 +193,30 @@ def scrub(words: str) -> str:
 
 
 def _judged(label: str, status: int, headers: Headers, words: str, codes: str, value: object) -> Event:
-    kind = _kind(status, words, codes)
+    kind, both = "", codes + " " + words.lower()
+    for name, known in _KINDS.items():
+        sure = (401, 402) if name == "no_tools" else (401, 402, 404, 413)
+        if not kind and status not in sure and any(part in both for part in known.get("words", ())):
+            kind = name
+    if not kind:  # in the middle of a stream there is no status to tell
+        is_ours = 400 <= status < 500 or (status == 200 and "invalid" in codes)
+        kind = _BY_STATUS.get(status) or ("invalid_request" if is_ours else "server")
     message = f"{label} refused the key" if kind == "authentication" else f"{label} failed"
     if kind != "authentication" and words.strip():
         message = f"{label}: {scrub(words)}"
     if status != 200:
         message += f" (status {status})"
     event = failure(kind, message, status if status != 200 else None)
-    known = event["error"]
+    error = event["error"]
     if headers.get("x-should-retry") in ("true", "false"):
-        known["retryable"] = headers["x-should-retry"] == "true"
-    wait_s = _wait_s(headers, value) if known["retryable"] else None
+        error["retryable"] = headers["x-should-retry"] == "true"
+    wait_s = _wait_s(headers, value) if error["retryable"] else None
     if wait_s is not None:
-        known["retry_after_s"] = wait_s
+        error["retry_after_s"] = wait_s
     parameter = named(words, codes, value) if kind == "invalid_request" else ""
     if parameter:
-        known["parameter"] = parameter
+        error["parameter"] = parameter
     return event
-
-
-def _kind(status: int, words: str, codes: str) -> str:
-    both = codes + " " + words.lower()
-    for kind, known in _KINDS.items():
-        sure = (401, 402) if kind == "no_tools" else (401, 402, 404, 413)
-        if status not in sure and any(part in both for part in known.get("words", ())):
-            return kind
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
-    if status == 200 and "invalid" in codes:  # in the middle of a stream there is no status to tell
-        return "invalid_request"
-    return "invalid_request" if 400 <= status < 500 else "server"
 
 
 def _parsed(body: bytes) -> object:
@@ -293,7 +285,16 @@ def named(words: str, codes: str, value: object) -> str:
     text = (words + " " + codes)[:_FIRST_CHARS].lower()
     if not _REFUSING.search(text):
         return ""
-    place, found = _pointed_at(value).lower() or text, []
+    place, found = "", []  # what the object itself says it is about
+    inner = value.get("error") if isinstance(value, dict) else None
+    source = inner if isinstance(inner, dict) else value if isinstance(value, dict) else {}
+    detail, parameter = source.get("detail"), source.get("param")
+    if isinstance(detail, list) and detail and isinstance(detail[0], dict):  # FastAPI's
+        steps = detail[0].get("loc")
+        place = ".".join([str(step) for step in steps[1:]]) if isinstance(steps, list) else ""
+    elif isinstance(parameter, str):  # OpenAI's
+        place = parameter
+    place = place.lower() or text
     for name, others in _TABLES["parameters"].items():
         for spelling in (name.lower(), *others):
             match = re.search(rf"\b{re.escape(spelling)}\b", place)
@@ -302,19 +303,6 @@ def named(words: str, codes: str, value: object) -> str:
     name = min(found)[2] if found else ""  # the first; of two at one place the longer
     other = _OTHERS.get(name, "")
     return f"{name}={other}" if other and re.search(rf"\b{other}\b", text.replace(name, "", 1)) else name
-
-
-def _pointed_at(value: object) -> str:
-    """Return what the object itself says it is about: OpenAI's `param`, the last step of FastAPI's `loc`."""
-    if not isinstance(value, dict):
-        return ""
-    inner = value.get("error")
-    source = inner if isinstance(inner, dict) else value
-    detail, parameter = source.get("detail"), source.get("param")
-    if isinstance(detail, list) and detail and isinstance(detail[0], dict):
-        steps = detail[0].get("loc")
-        return ".".join([str(step) for step in steps[1:]]) if isinstance(steps, list) else ""
-    return parameter if isinstance(parameter, str) else ""
 
 
 def without(request: Request, names: list[str]) -> Request:

@@ -19,11 +19,9 @@ What a rule empties is dropped; a message that was stored empty stays, because s
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
+if False:  # annotations only
     from oasis.providers.shapes import Block, Turn
 
 BEGIN = "Begin."
@@ -62,14 +60,23 @@ def prepare(
     chat = merge_system(chat)
     if alternate:
         chat = _alternating(chat)
-    if bridge:
-        chat = _bridged(chat)
+    if bridge:  # an answer between results and a user's message: a turn may have been stopped there
+        for at in range(len(chat) - 1, 0, -1):
+            if chat[at]["role"] == "user" and chat[at - 1]["role"] == "tool":
+                chat.insert(at, _of("assistant", STOPPED))
     others = list(itertools.dropwhile(lambda message: message["role"] == "system", chat))
     if chat and (not others or (alternate and others[0]["role"] == "assistant")):
         chat.insert(len(chat) - len(others), _of("user", BEGIN))
     if end_with_user and chat and chat[-1]["role"] == "assistant":
         chat.append(_of("user", CONTINUE))
     return chat
+
+
+def parted(messages: list[dict[str, object]], **rules: bool) -> tuple[str, list[Turn]]:
+    """Return the whole system text and the other messages, for services that want it apart; `rules` as in prepare."""
+    chat = prepare(messages, merge_system_first, **rules)
+    is_first = bool(chat) and chat[0]["role"] == "system"  # the only one that is left
+    return (text_of(chat[0]), chat[1:]) if is_first else ("", chat)
 
 
 def merge_system_first(chat: list[Turn]) -> list[Turn]:
@@ -131,51 +138,29 @@ def _clean_block(block: object) -> Block | None:
     if kind == "tool_use":
         kept["input"] = block["input"] if isinstance(block.get("input"), dict) else {}
     if kind == "tool_result":
-        parts = [_clean_part(part) for part in _as_blocks(block.get("content")) if isinstance(part, dict)]
-        kept["content"] = [part for part in parts if part]
+        kept["content"] = []
+        for part in _as_blocks(block.get("content")):  # what a tool may give back: text, image, document
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                kept["content"].append({"type": "text", "text": part["text"]})
+            elif isinstance(part, dict) and part.get("type") in ("image", "document"):
+                kept["content"] += [{**part}] if isinstance(part.get("media_type"), str) else []  # type: ignore[typeddict-item]
         if block.get("is_error") is True:
             kept["is_error"] = True
     return kept
-
-
-def _clean_part(part: Mapping[str, object]) -> Block | None:
-    """Return what a tool may give back: text, image, document; None for anything else."""
-    if isinstance(part.get("text"), str):
-        return {"type": "text", "text": str(part["text"])}
-    is_file = part.get("type") in ("image", "document") and isinstance(part.get("media_type"), str)
-    return {**part} if is_file else None  # type: ignore[return-value]
 
 
 # Rules 3 and 4
 
 
 def _paired(chat: list[Turn]) -> list[Turn]:
-    """Give every call its own id and its own result, right behind it; drop what has no partner."""
-    results = _partners(chat)
-    paired: list[Turn] = []
-    for message in chat:
-        kept = [
-            block
-            for block in message["content"]
-            if block["type"] not in ("tool_use", "tool_result") or id(block) in results
-        ]
-        calls = [block for block in kept if block["type"] == "tool_use"]
-        if not message["content"] or any(block["type"] != "thinking" for block in kept):
-            paired.append({"role": message["role"], "content": kept})
-        if calls:
-            paired.append({"role": "tool", "content": [results[id(call)] for call in calls]})
-    return paired
-
-
-def _partners(chat: list[Turn]) -> dict[int, Block]:
-    """Return the result of each answered call, by the identity of the call's block; renames repeated ids.
+    """Give every call an id of its own and its result, right behind it; drop what has no partner.
 
     A result belongs to the newest message before it that calls with its id, there to the first call still open.
     """
     taken = {block["id"] for message in chat for block in blocks_of(message, "tool_use")}
     seen: set[str] = set()
     waiting: dict[str, list[Block]] = {}
-    results: dict[int, Block] = {}
+    results: dict[int, Block] = {}  # by the identity of the call's block
     for message in chat:
         calls = blocks_of(message, "tool_use")
         waiting.update({call["id"]: [] for call in calls})  # older calls of these ids stay unanswered
@@ -193,7 +178,16 @@ def _partners(chat: list[Turn]) -> dict[int, Block]:
                 call = open_calls.pop(0)
                 result["tool_use_id"] = call["id"]
                 results[id(call)] = result
-    return results
+    paired: list[Turn] = []
+    for message in chat:
+        kept = [block for block in message["content"]
+                if block["type"] not in ("tool_use", "tool_result") or id(block) in results]  # fmt: skip
+        calls = [block for block in kept if block["type"] == "tool_use"]
+        if not message["content"] or any(block["type"] != "thinking" for block in kept):
+            paired.append({"role": message["role"], "content": kept})
+        if calls:
+            paired.append({"role": "tool", "content": [results[id(call)] for call in calls]})
+    return paired
 
 
 # Rule 6
@@ -212,16 +206,6 @@ def _alternating(chat: list[Turn]) -> list[Turn]:
             first, second = [*first[:-1], meeting], second[1:]
         merged[-1] = {"role": message["role"], "content": [*first, *second]}
     return merged
-
-
-def _bridged(chat: list[Turn]) -> list[Turn]:
-    """Put an answer between results and a user's message; a turn may have been stopped there."""
-    bridged: list[Turn] = []
-    for message in chat:
-        if message["role"] == "user" and bridged and bridged[-1]["role"] == "tool":
-            bridged.append(_of("assistant", STOPPED))
-        bridged.append(message)
-    return bridged
 
 
 def _of(role: str, text: str) -> Turn:

@@ -13,11 +13,8 @@ from oasis.errors import SettingsError
 from oasis.providers import decoding, events, gate, schemas, wire
 from oasis.providers.decoding import Calls
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.providers.shapes import Block, Dict, Embedded, Event, Headers, Model, Options, Request, Rule, Tool, Turn
-
-    Calling = dict[str, tuple[str, object]]
 
 # What the API says to send with a call that none of its models made.
 FOREIGN = "skip_thought_signature_validator"
@@ -30,11 +27,11 @@ TEXTS = 100  # to embed at once
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
     rule = wire.rule_of(options)
-    checked = wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES)
-    chat = gate.prepare(checked, gate.merge_system_first, alternate=True, drop_empty=True, end_with_user=True)
-    body: Dict = {"contents": _contents([message for message in chat if message["role"] != "system"], options)}
-    if chat and chat[0]["role"] == "system":  # the gate leaves one
-        body["systemInstruction"] = {"parts": [{"text": gate.text_of(chat[0])}]}
+    checked = wire.checked(messages, _FILES, options, _FILES)
+    system, chat = gate.parted(checked, alternate=True, drop_empty=True, end_with_user=True)
+    body: Dict = {"contents": _contents(chat, options)}
+    if system:
+        body["systemInstruction"] = {"parts": [{"text": system}]}
     _add_tools(body, tools, options, rule)
     settings: Dict = {}
     wire.put(settings, "maxOutputTokens", options.get("max_tokens"))
@@ -94,56 +91,41 @@ def _auth(options: Options) -> Headers:
 
 
 def _contents(chat: list[Turn], options: Options) -> list[Dict]:
-    calls: Calling = {}  # call id -> its name and the service's own id
+    calls: dict[str, tuple[str, object]] = {}  # call id -> its name and the service's own id
     out: list[Dict] = []
     for message in chat:
-        content = message["content"]
+        content, role = message["content"], "model" if message["role"] == "assistant" else "user"
         if message["role"] == "tool":
-            out.append({"role": "user", "parts": [_result(block, *calls[block["tool_use_id"]]) for block in content]})
-            parts = [_part(part) for block in content for part in block["content"] if part["type"] != "text"]
-        elif message["role"] == "assistant":
-            parts = _answer(content, options, calls)
-        else:
-            parts = [_part(block) for block in content]
-        if parts:
-            out.append({"role": "model" if message["role"] == "assistant" else "user", "parts": parts})
-    return out
-
-
-def _answer(content: list[Block], options: Options, calls: Calling) -> list[Dict]:
-    parts: list[Dict] = []
-    is_first = True
-    for block in content:
-        if block["type"] == "text":
-            parts.append({"text": block["text"]})
-        elif block["type"] == "tool_use":
-            parts.append(_call(block, is_first, options, calls))
-            is_first = False
-        elif block["type"] == "thinking":  # what this service made itself
-            kept = wire.metadata_of(block, wire.profile_of(options))
-            if isinstance(kept.get("part"), dict):
+            results: list[Dict] = []
+            for block in content:
+                name, ident = calls[block["tool_use_id"]]
+                response = {"error" if block.get("is_error") else "result": gate.text_of(block)}
+                answer = {"name": name, "response": response, **({"id": ident} if ident else {})}
+                results.append({"functionResponse": answer})
+            out.append({"role": role, "parts": results})
+            content = [part for block in content for part in block["content"] if part["type"] != "text"]
+        parts: list[Dict] = []
+        for block in content:
+            kept = wire.metadata_of(block, options)
+            if block["type"] == "tool_use":
+                own = wire.part(kept, "extra_content", "google")
+                calls[block["id"]] = name, ident = wire.legal(block["name"]), own.get("id")
+                call: Dict = {"name": name, "args": block["input"], **({"id": ident} if ident else {})}
+                is_first = block is gate.blocks_of(message, "tool_use")[0]
+                foreign = FOREIGN if is_first and wire.rule_of(options).get("signed", True) else None
+                signature = own.get("thought_signature") or foreign
+                parts.append({"functionCall": call, **({"thoughtSignature": signature} if signature else {})})
+            elif block["type"] != "thinking":
+                parts.append(_part(block))
+            elif isinstance(kept.get("part"), dict):  # what this service made itself
                 parts.append(wire.part(kept, "part"))
             elif "text_chars" in kept:
                 _sign(parts, kept["text_chars"], kept.get("signature"))
             elif kept.get("signature"):
                 parts.append({"text": block["text"], "thought": True, "thoughtSignature": kept["signature"]})
-    return parts
-
-
-def _call(block: Block, is_first: bool, options: Options, calls: Calling) -> Dict:
-    own = wire.part(wire.metadata_of(block, wire.profile_of(options)), "extra_content", "google")
-    name = wire.legal(block["name"])
-    calls[block["id"]] = (name, own.get("id"))
-    call: Dict = {"name": name, "args": block["input"], **({"id": own["id"]} if own.get("id") else {})}
-    signature = own.get("thought_signature") or (
-        FOREIGN if is_first and wire.rule_of(options).get("signed", True) else None
-    )
-    return {"functionCall": call, **({"thoughtSignature": signature} if signature else {})}
-
-
-def _result(block: Block, name: str, ident: object) -> Dict:
-    response = {"error" if block.get("is_error") else "result": gate.text_of(block)}
-    return {"functionResponse": {"name": name, "response": response, **({"id": ident} if ident else {})}}
+        if parts:
+            out.append({"role": role, "parts": parts})
+    return out
 
 
 def _sign(parts: list[Dict], count: object, signature: object) -> None:
@@ -240,13 +222,12 @@ _HOSTED = ("toolCall", "toolResponse", "executableCode", "codeExecutionResult")
 class Decoder(decoding.Decoder):
     """Decode one or many GenerateContentResponse."""
 
+    _is_partial = False
+    _reason = _words = ""  # why it stopped, in the service's own words
+
     def __init__(self, status: int, headers: Headers, options: Options):
         super().__init__(status, headers, options)
         self.calls = Calls(self.owner)
-        self._has_text = False
-        self._is_partial = False
-        self._reason = ""  # in the service's own words
-        self._words = ""
 
     def on_done(self) -> list[Event]:
         return []  # of gateways: the last answer says that it is the last
@@ -267,10 +248,7 @@ class Decoder(decoding.Decoder):
             return self.fail("bad_tool_call", f"{self.label} wrote a tool call nobody can read ({self._reason})")
         out: list[Event] = []
         if self.stop_reason == "refusal":
-            self.calls = Calls()
-            if not self._has_text:
-                why = events.scrub(self._words or self._reason)
-                out.append(events.delta(f"({self.label} declined to answer: {why})"))
+            out = self.declined(f"({self.label} declined to answer: {events.scrub(self._words or self._reason)})")
         return [*out, *super().finish()]
 
     def _answer(self, answer: Dict) -> list[Event]:
@@ -304,7 +282,14 @@ class Decoder(decoding.Decoder):
     def _part(self, part: Dict) -> list[Event]:
         signature = part.get("thoughtSignature") or part.get("thought_signature")
         if isinstance(part.get("functionCall"), dict):
-            self._call(wire.part(part, "functionCall"), signature)
+            call = wire.part(part, "functionCall")
+            # Streamed arguments are not asked for; what came is not all of them.
+            self._is_partial |= call.get("willContinue") is True or "partialArgs" in call
+            kept = (("thought_signature", signature), ("id", call.get("id")))
+            own: Dict = {name: value for name, value in kept if value}
+            function = {"name": call.get("name"), "arguments": call.get("args") or {}}
+            extra = {"extra_content": {"google": own}} if own else {}
+            self.calls.add({"id": call.get("id"), "function": function, **extra}, whole=True)
             return []
         if any(name in part for name in _HOSTED):
             return events.echo(self.owner, {"part": part})
@@ -313,19 +298,11 @@ class Decoder(decoding.Decoder):
             return []
         is_thought = part.get("thought") is True
         out = [events.thinking(text) if is_thought else events.delta(text)] if text else []
-        self._has_text = self._has_text or (bool(text) and not is_thought)
+        self.has_text = self.has_text or (bool(text) and not is_thought)
         if signature:
-            kept = {"signature": signature} if is_thought else {"signature": signature, "text_chars": len(text)}
-            out += events.echo(self.owner, kept)
+            chars = {} if is_thought else {"text_chars": len(text)}
+            out += events.echo(self.owner, {"signature": signature, **chars})
         return out
-
-    def _call(self, call: Dict, signature: object) -> None:
-        if call.get("willContinue") is True or "partialArgs" in call:
-            self._is_partial = True  # streamed arguments are not asked for; what came is not all of them
-        own: Dict = {name: value for name, value in (("thought_signature", signature), ("id", call.get("id"))) if value}
-        function = {"name": call.get("name"), "arguments": call.get("args") or {}}
-        extra = {"extra_content": {"google": own}} if own else {}
-        self.calls.add({"id": call.get("id"), "function": function, **extra}, whole=True)
 
 
 def _sum(usage: Dict, *names: str) -> int | None:

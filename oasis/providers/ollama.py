@@ -7,11 +7,11 @@ and its form of images are its own. Source: Ollama, docs/api and api/types.go.
 from __future__ import annotations
 
 from oasis.core.framing import Lines
+from oasis.errors import SchemaError
 from oasis.providers import decoding, events, gate, schemas, wire
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oasis.providers.shapes import Block, Dict, Embedded, Event, Headers, Model, Options, Request, Tool, Turn
+if False:  # annotations only
+    from oasis.providers.shapes import Dict, Embedded, Event, Model, Options, Request, Tool, Turn
 
 # The server's own default is small and it cuts long prompts from the front without a word.
 NUM_CTX = 16384
@@ -26,7 +26,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     """
     if options.get("search"):
         wire.search_of(options)
-    checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
+    checked = wire.checked(messages, wire.takes_of(options), options)
     limits: Dict = {"num_ctx": wire.profile_of(options).get("num_ctx") or NUM_CTX}
     wire.put(limits, "num_predict", options.get("max_tokens"))
     wire.put(limits, "temperature", options.get("temperature"))
@@ -38,7 +38,12 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     }
     choice = options.get("tool_choice")
     if tools and choice != "none":
-        body["tools"] = [_tool(tool) for tool in wire.chosen(tools, choice)]
+        body["tools"] = declared = []
+        for tool in wire.chosen(tools, choice):
+            schema = tool.get("input_schema")
+            parameters = schema if isinstance(schema, dict) and schema else schemas.EMPTY
+            function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": parameters}
+            declared.append({"type": "function", "function": function})
     effort = wire.effort_of(options)
     if effort:  # all models but gpt-oss refuse a level and take true or false
         has_levels = "gpt-oss" in wire.model_of(options)
@@ -84,19 +89,14 @@ def _merge_system_runs(chat: list[Turn]) -> list[Turn]:
     return out
 
 
-def _tool(tool: Tool) -> Dict:
-    schema = tool.get("input_schema")
-    parameters = schema if isinstance(schema, dict) and schema else schemas.EMPTY
-    function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
 def _messages(chat: list[Turn]) -> list[Dict]:
     out: list[Dict] = []
     names: dict[str, str] = {}
     for message in chat:
         if message["role"] == "tool":
-            out.extend([_result(block, names) for block in message["content"]])
+            for block in message["content"]:
+                ident, text = block["tool_use_id"], wire.result_of(block)
+                out.append({"role": "tool", "content": text, "tool_name": names[ident], "tool_call_id": ident})
             continue
         files = [*gate.blocks_of(message, "document"), *gate.blocks_of(message, "image")]
         # Text documents have no field of their own.
@@ -116,11 +116,6 @@ def _messages(chat: list[Turn]) -> list[Dict]:
     return out
 
 
-def _result(block: Block, names: dict[str, str]) -> Dict:
-    ident = block["tool_use_id"]
-    return {"role": "tool", "content": wire.result_of(block), "tool_name": names[ident], "tool_call_id": ident}
-
-
 # The answer
 
 _STOP_REASONS = {"": "end_turn", "stop": "end_turn", "length": "max_tokens", "load": "end_turn", "unload": "end_turn"}
@@ -131,13 +126,8 @@ class Decoder(decoding.Decoder):
 
     whole_marks = b"["  # an object is a line of the stream; a list is nothing we know
 
-    def __init__(self, status: int, headers: Headers, options: Options):
-        super().__init__(status, headers, options)
-        self._lines: list[bytes] = []  # of an object that is not whole yet
-        self._depth = 0
-
     def make_reader(self) -> Lines:
-        return Lines()
+        return _Objects()
 
     def on_piece(self, piece: Dict, event: str) -> list[Event]:
         is_line = "message" in piece or "done" in piece
@@ -148,46 +138,54 @@ class Decoder(decoding.Decoder):
         self.is_started = True
         self.model = str(piece.get("model") or self.model)
         self.seed = str(piece.get("created_at") or self.seed)
-        out = self._message(wire.part(piece, "message"))
-        if piece.get("done") is not True:
-            return out
-        self.stop_reason = _STOP_REASONS.get(str(piece.get("done_reason") or ""), "other")
-        self.counts = {"input_tokens": piece.get("prompt_eval_count"), "output_tokens": piece.get("eval_count")}
-        return [*out, *self.finish()]
-
-    def _message(self, message: Dict) -> list[Event]:
+        message = wire.part(piece, "message")
         # The other names are of servers that only imitate Ollama.
         thought = message.get("thinking") or message.get("reasoning") or message.get("reasoning_content")
         out = [events.thinking(thought)] if isinstance(thought, str) and thought else []
         text = wire.words(message.get("content"))
         out += [events.delta(text)] if text else []
         calls = message.get("tool_calls")
-        for piece in calls if isinstance(calls, list) else []:
-            self.calls.add(piece, whole=True)
-        return out
-
-    def _item(self, item: object) -> list[Event]:
-        """Take a line; an object over several lines, as some proxies write it, is complete with its last bracket."""
-        assert isinstance(item, bytes)
-        if self._depth or _opened(item) > 0:
-            self._lines.append(item)
-            self._depth += _opened(item)
-            if self._depth > 0:
-                return []
-            item, self._lines, self._depth = b"\n".join(self._lines), [], 0
-        return super()._item(item)
-
-    def _close_stream(self) -> list[Event]:
-        if self._lines:
-            return self.cut() if self.is_started else self.bad_answer("it ends in the middle of an object")
-        return super()._close_stream()
+        for call in calls if isinstance(calls, list) else []:
+            self.calls.add(call, whole=True)
+        if piece.get("done") is not True:
+            return out
+        self.stop_reason = _STOP_REASONS.get(str(piece.get("done_reason") or ""), "other")
+        self.counts = {"input_tokens": piece.get("prompt_eval_count"), "output_tokens": piece.get("eval_count")}
+        return [*out, *self.finish()]
 
     def on_whole(self, answer: Dict) -> list[Event]:
         return self.bad_answer("it is no answer of /api/chat")
 
 
-def _opened(line: bytes) -> int:
-    """Return how many more brackets a line of a JSON text opens than it closes; no text of JSON goes over a line."""
-    bare = line.replace(b"\\\\", b"").replace(b'\\"', b"")
-    outside = b"".join(bare.split(b'"')[::2])
-    return sum(outside.count(sign) for sign in (b"{", b"[")) - sum(outside.count(sign) for sign in (b"}", b"]"))
+class _Objects(Lines):
+    """Lines; an object over several, as some proxies write it, is one that is complete with its last bracket."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[bytes] = []  # of an object that is not whole yet
+        self._depth = 0  # how many brackets are open
+
+    def feed(self, data: bytes) -> list[bytes]:
+        return self._joined(super().feed(data))
+
+    def close(self) -> list[bytes]:
+        found = self._joined(super().close())
+        if self._lines:
+            raise SchemaError("it ends in the middle of an object")
+        return found
+
+    def _joined(self, lines: list[bytes]) -> list[bytes]:
+        found = []
+        for line in lines:
+            # No text of JSON goes over a line: every other piece between quotes is bare.
+            outside = b"".join(line.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
+            opened = outside.count(b"{") + outside.count(b"[") - outside.count(b"}") - outside.count(b"]")
+            if not self._lines and opened <= 0:
+                found.append(line)
+                continue
+            self._lines.append(line)
+            self._depth += opened
+            if self._depth <= 0:
+                found.append(b"\n".join(self._lines))
+                self._lines, self._depth = [], 0
+        return found

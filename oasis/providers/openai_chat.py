@@ -10,27 +10,14 @@ from oasis.core.framing import Events
 from oasis.providers import decoding, events, gate, schemas, wire
 from oasis.providers.decoding import Calls, Splitter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oasis.providers.shapes import (
-        Block,
-        Dict,
-        Embedded,
-        Event,
-        Headers,
-        Model,
-        Options,
-        Profile,
-        Request,
-        Tool,
-        Turn,
-    )
+if False:  # annotations only
+    from oasis.providers.shapes import Dict, Embedded, Event, Headers, Model, Options, Request, Tool, Turn
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    profile = wire.profile_of(options)
+    profile, rule = wire.profile_of(options), wire.rule_of(options)
     chat = gate.prepare(
-        wire.checked(messages, wire.takes_of(options), wire.label_of(options)),
+        wire.checked(messages, wire.takes_of(options), options),
         gate.merge_system_first,
         alternate=profile.get("alternate", False),
         drop_empty=profile.get("drop_empty", False),
@@ -39,20 +26,14 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     )
     body: Dict = {
         "model": wire.model_of(options),
-        "messages": _messages(chat, {**profile, "model": wire.model_of(options)}),
+        "messages": _messages(chat, options),
         "stream": bool(options.get("stream")),
     }
     if body["stream"] and profile.get("stream_options"):
         body["stream_options"] = {"include_usage": True}
     if options.get("search"):
         body.update(wire.search_of(options))
-    _add_tools(body, tools, options)
-    _add_limits(body, options)
-    return wire.post(options, url(options, "/chat/completions"), body)
-
-
-def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
-    profile, choice = wire.profile_of(options), options.get("tool_choice") if tools else None
+    choice = options.get("tool_choice") if tools else None
     if isinstance(choice, dict) and profile.get("one_tool") == "alone":
         tools, choice = wire.chosen(tools, choice), "required"  # it knows only words as a choice
     declared: list[Dict] = []
@@ -63,24 +44,23 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
         if is_strict and schemas.fits_strict(tool.get("input_schema") or schemas.EMPTY):
             function.update({"parameters": schemas.of_tool(tool, "strict"), "strict": True})
         declared.append({"type": "function", "function": function})
-    if declared:
-        body["tools"] = declared
+    wire.put(body, "tools", declared or None)
     if isinstance(choice, dict):
         body["tool_choice"] = {"type": "function", "function": {"name": wire.legal(choice["name"])}}
     elif choice:
         body["tool_choice"] = choice
-
-
-def _add_limits(body: Dict, options: Options) -> None:
-    profile, rule = wire.profile_of(options), wire.rule_of(options)
     wire.put(body, profile.get("max_tokens_field", "max_tokens"), options.get("max_tokens"))
     if rule.get("temperature", True):
         wire.put(body, "temperature", options.get("temperature"))
-    is_forced = isinstance(body.get("tool_choice"), dict) or body.get("tool_choice") == "required"
+    is_forced = isinstance(choice, dict) or choice == "required"
     effort = "none" if is_forced and profile.get("forced") == "thoughtless" else wire.effort_of(options)
-    how, is_off = profile.get("thinking"), effort == "none"
-    if not effort or rule.get("thinking") == "none":
-        return
+    if effort and rule.get("thinking") != "none":
+        _add_thinking(body, effort, profile.get("thinking", ""))
+    return wire.post(options, url(options, "/chat/completions"), body)
+
+
+def _add_thinking(body: Dict, effort: str, how: str) -> None:
+    is_off = effort == "none"
     if how == "switch":
         body["thinking"] = {"type": "disabled" if is_off else "enabled"}
     if how == "effort" or (how == "switch" and not is_off):
@@ -91,52 +71,48 @@ def _add_limits(body: Dict, options: Options) -> None:
         body["chat_template_kwargs"] = {"enable_thinking": not is_off}
 
 
-def _messages(chat: list[Turn], profile: Profile) -> list[Dict]:
+def _messages(chat: list[Turn], options: Options) -> list[Dict]:
+    profile = wire.profile_of(options)
+    echo = profile.get("echo")
     ids: dict[str, str] = {}
+
+    def id_of(ident: str) -> str:
+        """Return a call id in the form that the service accepts; the same id gives the same word."""
+        return ids.setdefault(ident, f"call{len(ids):05d}" if profile.get("call_ids") == "alnum9" else ident)
+
     out: list[Dict] = []
     for message in chat:
-        if message["role"] == "assistant":
-            out.append(_assistant(message, profile, ids))
-        elif message["role"] == "tool":
+        if message["role"] == "tool":
             for block in message["content"]:
-                ident = _id(block["tool_use_id"], profile, ids)
+                ident = id_of(block["tool_use_id"])
                 out.append({"role": "tool", "tool_call_id": ident, "content": wire.result_of(block)})
-        else:
+            continue
+        if message["role"] != "assistant":
             out.append({"role": message["role"], "content": wire.content_of(message)})
+            continue
+        text, thoughts = gate.text_of(message), gate.blocks_of(message, "thinking")
+        answer: Dict = {"role": "assistant", "content": text}
+        calls: list[Dict] = []
+        for block in gate.blocks_of(message, "tool_use"):
+            call = wire.call_of(block, id_of(block["id"]))
+            if echo == "extra_content":
+                extra = wire.metadata_of(block, options).get("extra_content")
+                if extra is None and not calls:  # history from elsewhere: what Google says for a missing signature
+                    extra = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+                wire.put(call, "extra_content", extra)
+            calls.append(call)
+        if calls:
+            answer["tool_calls"] = calls
+            if not text and profile.get("null_content"):
+                answer["content"] = None
+            if echo == "reasoning_content":  # the service wants to see it again
+                answer["reasoning_content"] = "".join([block["text"] for block in thoughts])
+        for block in thoughts if echo == "reasoning_details" else ():
+            kept = wire.metadata_of(block, options)
+            if kept.get("model") == wire.model_of(options):  # as it was asked for; what is encrypted no other can open
+                wire.put(answer, "reasoning_details", kept.get("reasoning_details"))
+        out.append(answer)
     return out
-
-
-def _id(ident: str, profile: Profile, ids: dict[str, str]) -> str:
-    """Return a call id in the form that the service accepts; the same id gives the same word within one request."""
-    return ids.setdefault(ident, f"call{len(ids):05d}" if profile.get("call_ids") == "alnum9" else ident)
-
-
-def _assistant(message: Turn, profile: Profile, ids: dict[str, str]) -> Dict:
-    text, thoughts = gate.text_of(message), gate.blocks_of(message, "thinking")
-    out: Dict = {"role": "assistant", "content": text}
-    calls = gate.blocks_of(message, "tool_use")
-    if calls:
-        out["tool_calls"] = [_call(block, number, profile, ids) for number, block in enumerate(calls)]
-        if not text and profile.get("null_content"):
-            out["content"] = None
-        if profile.get("echo") == "reasoning_content":  # the service wants to see it again
-            out["reasoning_content"] = "".join([block["text"] for block in thoughts])
-    if profile.get("echo") == "reasoning_details":
-        for block in thoughts:
-            kept = wire.metadata_of(block, profile)
-            if kept.get("model") == profile["model"]:  # as it was asked for; what is encrypted no other can open
-                wire.put(out, "reasoning_details", kept.get("reasoning_details"))
-    return out
-
-
-def _call(block: Block, number: int, profile: Profile, ids: dict[str, str]) -> Dict:
-    call = wire.call_of(block, _id(block["id"], profile, ids))
-    if profile.get("echo") == "extra_content":
-        extra = wire.metadata_of(block, profile).get("extra_content")
-        if extra is None and number == 0:  # history from elsewhere: the word Google gives for a missing signature
-            extra = {"google": {"thought_signature": "skip_thought_signature_validator"}}
-        wire.put(call, "extra_content", extra)
-    return call
 
 
 # The answer
@@ -156,7 +132,6 @@ class Decoder(decoding.Decoder):
         self.calls = Calls(self.owner if echo == "extra_content" else "")
         self._keeps_details = echo == "reasoning_details"
         self._details: list[Dict] = []
-        self._is_refused = False
         self._choice: object = None  # the number of the choice that came first
         self._text = Splitter()
 
@@ -177,8 +152,6 @@ class Decoder(decoding.Decoder):
     def finish(self) -> list[Event]:
         if self.stop_reason == "error":
             return self.fail("server", f"{self.label} failed in the middle of its answer")
-        if self._is_refused:
-            self.stop_reason = "refusal"
         out = self._text.close()
         if self._details:  # for the model that was asked: what is encrypted no other can open
             out.extend(events.echo(self.owner, {"reasoning_details": self._details, "model": self.asked_model}))
@@ -187,7 +160,19 @@ class Decoder(decoding.Decoder):
     def _chunk(self, chunk: Dict, is_whole: bool) -> list[Event]:
         self.model = wire.words(chunk.get("model")) or self.model
         self.seed = str(chunk.get("id") or self.seed)
-        self._count(wire.part(chunk, "usage") or wire.part(chunk, "x_groq", "usage"))
+        usage = wire.part(chunk, "usage") or wire.part(chunk, "x_groq", "usage")
+        if usage:  # the newest: some servers send it with every piece
+            prompt, output = wire.part(usage, "prompt_tokens_details"), usage.get("completion_tokens")
+            reasoning = wire.part(usage, "completion_tokens_details").get("reasoning_tokens")
+            if self.profile.get("usage_adds_reasoning") and isinstance(output, int) and isinstance(reasoning, int):
+                output += reasoning
+            self.counts = {
+                "input_tokens": usage.get("prompt_tokens"),
+                "output_tokens": output,
+                "cache_read_input_tokens": prompt.get("cached_tokens", usage.get("prompt_cache_hit_tokens")),
+                "cache_creation_input_tokens": prompt.get("cache_write_tokens"),
+                "reasoning_tokens": reasoning,
+            }
         choices = chunk.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
@@ -224,29 +209,12 @@ class Decoder(decoding.Decoder):
             out.extend([events.thinking(text) for text in thoughts if isinstance(text, str)])
         refusal = wire.words(message.get("refusal"))
         if refusal:
-            self._is_refused = True
+            self.is_refused = True
             out.append(events.delta(refusal))
         calls = message.get("tool_calls")
         for piece in calls if isinstance(calls, list) else []:
             self.calls.add(piece, is_whole)
         return out
-
-    def _count(self, usage: Dict) -> None:
-        """Keep the newest usage; some servers send it with every piece."""
-        if not usage:
-            return
-        prompt = wire.part(usage, "prompt_tokens_details")
-        output = usage.get("completion_tokens")
-        reasoning = wire.part(usage, "completion_tokens_details").get("reasoning_tokens")
-        if self.profile.get("usage_adds_reasoning") and isinstance(output, int) and isinstance(reasoning, int):
-            output += reasoning
-        self.counts = {
-            "input_tokens": usage.get("prompt_tokens"),
-            "output_tokens": output,
-            "cache_read_input_tokens": prompt.get("cached_tokens", usage.get("prompt_cache_hit_tokens")),
-            "cache_creation_input_tokens": prompt.get("cache_write_tokens"),
-            "reasoning_tokens": reasoning,
-        }
 
 
 def _join_details(known: list[Dict], pieces: object) -> None:

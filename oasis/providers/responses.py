@@ -11,8 +11,7 @@ from oasis.core import jsonl
 from oasis.providers import decoding, events, gate, schemas, wire
 from oasis.providers.openai_chat import embed_read, embed_request, models_read, models_request, url  # noqa: F401
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.providers.shapes import Block, Dict, Event, Headers, Options, Request, Tool, Turn
 
 TOKENS = 16  # a smaller limit is refused
@@ -20,22 +19,32 @@ ID_CHARS = 64  # a longer call id is refused
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    profile, rule = wire.profile_of(options), wire.rule_of(options)
-    takes = wire.takes_of(options)
-    checked = wire.checked(messages, takes, wire.label_of(options), in_results=takes)
+    profile, rule, takes = wire.profile_of(options), wire.rule_of(options), wire.takes_of(options)
     alternate, bridge = profile.get("alternate", False), profile.get("bridge", False)
-    chat = gate.prepare(checked, gate.merge_system_first, alternate=alternate, bridge=bridge)
+    system, chat = gate.parted(wire.checked(messages, takes, options, takes), alternate=alternate, bridge=bridge)
     body: Dict = {
         "model": wire.model_of(options),
-        "input": _items([message for message in chat if message["role"] != "system"], options),
+        "input": _items(chat, options),
         "stream": bool(options.get("stream")),
         "store": False,
     }
-    if chat and chat[0]["role"] == "system":  # the gate leaves one
-        body["instructions"] = gate.text_of(chat[0])
+    if system:
+        body["instructions"] = system
     if profile.get("encrypted") and rule.get("thinking") != "none":
         body["include"] = ["reasoning.encrypted_content"]
-    _add_tools(body, tools, options)
+    declared: list[Dict] = []
+    for tool in tools:
+        is_strict = bool(options.get("strict")) and schemas.fits_strict(tool.get("input_schema") or {})
+        function = wire.function_of(tool, schemas.of_tool(tool, "strict" if is_strict else "plain"))
+        declared.append({"type": "function", **function, "strict": is_strict})  # when it is not said, it is true
+    if options.get("search"):
+        declared.append(wire.search_of(options))
+    wire.put(body, "tools", declared or None)
+    choice = options.get("tool_choice")
+    if declared and isinstance(choice, dict):
+        body["tool_choice"] = {"type": "function", "name": wire.legal(choice["name"])}
+    elif tools and choice:
+        body["tool_choice"] = choice
     limit = options.get("max_tokens")
     if limit is not None:
         body["max_output_tokens"] = max(TOKENS, limit)
@@ -47,70 +56,46 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     return wire.post(options, url(options, "/responses"), body)
 
 
-def _add_tools(body: Dict, tools: list[Tool], options: Options) -> None:
-    declared: list[Dict] = []
-    for tool in tools:
-        is_strict = bool(options.get("strict")) and schemas.fits_strict(tool.get("input_schema") or {})
-        function = wire.function_of(tool, schemas.of_tool(tool, "strict" if is_strict else "plain"))
-        declared.append({"type": "function", **function, "strict": is_strict})  # when it is not said, it is true
-    if options.get("search"):
-        declared.append(wire.search_of(options))
-    if declared:
-        body["tools"] = declared
-    choice = options.get("tool_choice")
-    if declared and isinstance(choice, dict):
-        body["tool_choice"] = {"type": "function", "name": wire.legal(choice["name"])}
-    elif tools and choice:
-        body["tool_choice"] = choice
-
-
 def _items(chat: list[Turn], options: Options) -> list[Dict]:
-    ids: dict[str, str] = {}
-    out: list[Dict] = []
-    for message in chat:
-        if message["role"] == "assistant":
-            out.extend(_answer(message, options, ids))
-        elif message["role"] == "tool":
-            out.extend([_result(block, ids) for block in message["content"]])
-        else:
-            out.append({"type": "message", "role": message["role"], "content": _parts(message["content"])})
-    return out
-
-
-def _answer(message: Turn, options: Options, ids: dict[str, str]) -> list[Dict]:
-    """Return the items of an answer; reasoning whose item is gone stays behind, alone it would be refused.
+    """Return messages as items; reasoning whose item is gone stays behind, alone it would be refused.
 
     They go without their ids: the service would look for one, and it has stored nothing.
     """
+    ids: dict[str, str] = {}
     out: list[Dict] = []
-    before: list[Dict] = []
-    phase: object = None
-    for block in message["content"]:
-        kept = wire.metadata_of(block, wire.profile_of(options))
-        kept = kept if kept.get("model") == wire.model_of(options) else {}  # no other model can open it
-        for item in wire.parts(kept.get("items")):
-            before.append({name: held for name, held in item.items() if name != "id"})
-        if block["type"] == "thinking":
-            phase = kept.get("phase", phase)
+    for message in chat:
+        if message["role"] == "tool":
+            for block in message["content"]:
+                is_text = all(part["type"] == "text" for part in block["content"])
+                output = wire.result_of(block) if is_text else _parts(block["content"])
+                ident = _id(block["tool_use_id"], ids)
+                out.append({"type": "function_call_output", "call_id": ident, "output": output})
             continue
-        if block["type"] == "text":
-            content = [{"type": "output_text", "text": block["text"]}]
-            item = {"type": "message", "role": "assistant", "content": content}
-            before.append({**item, "phase": phase} if phase else item)
-            phase = None
-        else:
-            name, arguments = wire.legal(block["name"]), jsonl.dumps(block["input"])
-            call = {"type": "function_call", "call_id": _id(block["id"], ids), "name": name}
-            before.append({**call, "arguments": arguments})
-        out.extend(before)
-        before = []
+        if message["role"] != "assistant":
+            out.append({"type": "message", "role": message["role"], "content": _parts(message["content"])})
+            continue
+        before: list[Dict] = []
+        phase: object = None
+        for block in message["content"]:
+            kept = wire.metadata_of(block, options)
+            kept = kept if kept.get("model") == wire.model_of(options) else {}  # no other model can open it
+            for item in wire.parts(kept.get("items")):
+                before.append({name: held for name, held in item.items() if name != "id"})
+            if block["type"] == "thinking":
+                phase = kept.get("phase", phase)
+                continue
+            if block["type"] == "text":
+                content = [{"type": "output_text", "text": block["text"]}]
+                said: Dict = {"type": "message", "role": "assistant", "content": content}
+                before.append({**said, "phase": phase} if phase else said)
+                phase = None
+            else:
+                name, arguments = wire.legal(block["name"]), jsonl.dumps(block["input"])
+                call = {"type": "function_call", "call_id": _id(block["id"], ids), "name": name}
+                before.append({**call, "arguments": arguments})
+            out.extend(before)
+            before = []
     return out
-
-
-def _result(block: Block, ids: dict[str, str]) -> Dict:
-    is_text = all(part["type"] == "text" for part in block["content"])
-    output = wire.result_of(block) if is_text else _parts(block["content"])
-    return {"type": "function_call_output", "call_id": _id(block["tool_use_id"], ids), "output": output}
 
 
 def _id(ident: str, ids: dict[str, str]) -> str:
@@ -119,18 +104,16 @@ def _id(ident: str, ids: dict[str, str]) -> str:
 
 
 def _parts(content: list[Block]) -> list[Dict]:
-    return [_part(block) for block in content] or [{"type": "input_text", "text": ""}]
-
-
-def _part(block: Block) -> Dict:
-    if block["type"] == "text":
-        return {"type": "input_text", "text": block["text"]}
-    kind = wire.kind_of(block)
-    if kind == "image":
-        return {"type": "input_image", "image_url": wire.data_url(block), "detail": "auto"}
-    if kind == "pdf":
-        return {"type": "input_file", "filename": wire.file_name(block), "file_data": wire.data_url(block)}
-    return {"type": "input_text", "text": wire.text_of(block)}
+    out: list[Dict] = []
+    for block in content:
+        kind = "" if block["type"] == "text" else wire.kind_of(block)
+        if kind == "image":
+            out.append({"type": "input_image", "image_url": wire.data_url(block), "detail": "auto"})
+        elif kind == "pdf":
+            out.append({"type": "input_file", "filename": wire.file_name(block), "file_data": wire.data_url(block)})
+        else:
+            out.append({"type": "input_text", "text": wire.text_of(block) if kind else block["text"]})
+    return out or [{"type": "input_text", "text": ""}]
 
 
 # The answer
@@ -168,7 +151,6 @@ class Decoder(decoding.Decoder):
         self._kinds: dict[int, str] = {}  # by place: the kind of text of which something has come
         self._done: set[int] = set()
         self._places: dict[str, int] = {}  # of items that came without their place
-        self._is_refused = False
 
     def on_done(self) -> list[Event]:
         return self.cut() if self.is_started else self.nothing()  # of gateways; the API itself has no such mark
@@ -178,7 +160,9 @@ class Decoder(decoding.Decoder):
         if kind in _FAILURES or ("type" not in piece and events.has_error(piece)):
             return self._failed(piece)
         self.is_started = True
-        place, item = self._place(piece), wire.part(piece, "item")
+        place, item = piece.get("output_index"), wire.part(piece, "item")
+        if not isinstance(place, int):
+            place = self._places.setdefault(str(piece.get("item_id") or item.get("id")), len(self._places))
         if kind in _DELTAS:
             return self._piece(place, _DELTAS[kind], piece.get("delta"))
         if kind == "response.reasoning_summary_part.added":
@@ -196,9 +180,7 @@ class Decoder(decoding.Decoder):
         elif kind == "response.output_item.done" and item:
             return self._finished(place, item)
         elif kind.startswith("response.") and isinstance(piece.get("response"), dict):
-            response = wire.part(piece, "response")
-            self._named(response)
-            return self._ended(response) if kind in _ENDS else []
+            return self._ended(wire.part(piece, "response"), kind in _ENDS)
         return []
 
     def on_whole(self, answer: Dict) -> list[Event]:
@@ -207,14 +189,6 @@ class Decoder(decoding.Decoder):
         return self._ended(answer)
 
     # Items
-
-    def _place(self, event: Dict) -> int:
-        """Return where in the output an event belongs; without a place its item's id says it."""
-        place = event.get("output_index")
-        if isinstance(place, int):
-            return place
-        ident = event.get("item_id") or wire.part(event, "item").get("id")
-        return self._places.setdefault(str(ident), len(self._places))
 
     def _call(self, place: int) -> Dict:
         if place not in self._calls:
@@ -244,8 +218,19 @@ class Decoder(decoding.Decoder):
         out: list[Event] = []
         if place not in self._kinds:
             out += self._opened(item) if kind == "message" else []
-            for text_kind, text in _texts(item):
-                out += self._piece(place, text_kind, text)
+            has_parts = False
+            in_content = "thinking" if kind == "reasoning" else "text"
+            for name, text_kind in (("summary", "thinking"), ("content", in_content)):
+                for part in wire.parts(item.get(name)):
+                    refusal, text = part.get("refusal"), part.get("text")
+                    if isinstance(refusal, str):
+                        out += self._piece(place, "refusal", refusal)
+                    elif isinstance(text, str):
+                        gap = "\n\n" if has_parts and text_kind == "thinking" else ""
+                        out += self._piece(place, text_kind, gap + text)
+                    else:
+                        continue
+                    has_parts = True
         if self._keeps and (kind == "web_search_call" or item.get("encrypted_content")):
             self._before.append(item)
         return out
@@ -256,14 +241,10 @@ class Decoder(decoding.Decoder):
         self._kinds[place] = kind
         if kind == "thinking":
             return [events.thinking(text)]
-        self._is_refused = self._is_refused or kind == "refusal"
+        self.is_refused = self.is_refused or kind == "refusal"
         return [events.delta(text)]
 
     # Endings
-
-    def _named(self, response: Dict) -> None:
-        self.model = wire.words(response.get("model")) or self.model
-        self.seed = str(response.get("id") or self.seed)
 
     def _failed(self, event: Dict) -> list[Event]:
         response = wire.part(event, "response")
@@ -273,9 +254,12 @@ class Decoder(decoding.Decoder):
             return self.reported(event)
         return self.fail("server", f"{self.label} gave up in the middle of its answer")
 
-    def _ended(self, response: Dict) -> list[Event]:
-        """Take the whole response; its output counts only where no item came before it."""
-        self._named(response)
+    def _ended(self, response: Dict, is_whole: bool = True) -> list[Event]:
+        """Take a response, whole or at its beginning; its output counts only where no item came before it."""
+        self.model = wire.words(response.get("model")) or self.model
+        self.seed = str(response.get("id") or self.seed)
+        if not is_whole:
+            return []
         status, reason = response.get("status"), wire.part(response, "incomplete_details").get("reason")
         if status in ("failed", "cancelled"):
             return self._failed({"response": response})
@@ -298,8 +282,6 @@ class Decoder(decoding.Decoder):
         return [*out, *self.finish()]
 
     def finish(self) -> list[Event]:
-        if self._is_refused:
-            self.stop_reason = "refusal"
         calls = [call for _, call in sorted(self._calls.items(), key=lambda pair: pair[0])]
         for place, call in self._calls.items():
             call.setdefault("arguments", "".join(self._pieces.get(place, [])) or call.get("early"))
@@ -321,15 +303,3 @@ class Decoder(decoding.Decoder):
 def _without_nothing(item: Dict) -> Dict:
     """Return the fields of a call that say something: a later copy may lack what an earlier one had."""
     return {name: item[name] for name in ("call_id", "name", "arguments", "early", "status") if item.get(name)}
-
-
-def _texts(item: Dict) -> list[tuple[str, str]]:
-    """Return the texts of a whole item as (kind, text)."""
-    found: list[tuple[str, str]] = []
-    for name, kind in (("summary", "thinking"), ("content", "thinking" if item.get("type") == "reasoning" else "text")):
-        for part in wire.parts(item.get(name)):
-            if isinstance(part.get("refusal"), str):
-                found.append(("refusal", str(part["refusal"])))
-            elif isinstance(part.get("text"), str):
-                found.append((kind, ("\n\n" if found and kind == "thinking" else "") + str(part["text"])))
-    return found

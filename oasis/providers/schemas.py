@@ -16,14 +16,12 @@ Object; Google's discovery document of the Gemini API; OpenAI, "Structured outpu
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from oasis.core import jsonl
 from oasis.errors import SchemaError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if False:  # annotations only
     from oasis.providers.shapes import Tool
 
 Schema = dict[str, object]
@@ -295,16 +293,13 @@ def _pruned(value: object, flat: Schema) -> object:
     if not isinstance(value, dict):
         return value
     known, needed = _map(flat, "properties"), _words(flat, "required")
-    return {
-        name: _pruned(held, _flat(known.get(name)))
-        for name, held in value.items()
-        if held is not None or name in needed or name not in known or _takes_null(known[name])
-    }
-
-
-def _takes_null(schema: object) -> bool:
-    flat = _flat(schema)
-    return _branches(flat)[1] or _types(flat)[1]
+    out: Schema = {}
+    for name, held in value.items():
+        flat = _flat(known.get(name))
+        takes_null = name in needed or name not in known or _branches(flat)[1] or _types(flat)[1]
+        if held is not None or takes_null:
+            out[name] = _pruned(held, flat)
+    return out
 
 
 def _list(value: object) -> list[object]:
@@ -359,49 +354,44 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 def inlined(schema: object) -> object:
     """Return a copy of a schema without references: a dict, or true or false as written."""
-    return _Inliner(schema).schema(schema)
+    spent = 0
 
-
-class _Inliner:
-    """Copies a schema with every reference replaced by what it names; counts what that costs."""
-
-    def __init__(self, root: object):
-        self._root = root
-        self._spent = 0
-
-    def schema(self, value: object, level: int = 0, opened: tuple[str, ...] = ()) -> object:
+    def copied(value: object, level: int = 0, opened: tuple[str, ...] = ()) -> object:
+        """Copy a schema at a level, within the references that are opened; count what that costs."""
+        nonlocal spent
         if not isinstance(value, dict):
             return value if isinstance(value, bool) else {}
-        texts = {name: held for name, held in value.items() if name in _TEXTS or name in _VALUES}
-        self._spent += NODE + sum([len(held if isinstance(held, str) else repr(held)) for held in texts.values()])
-        if level > LEVELS or self._spent > SIZE:
+        texts = [held for name, held in value.items() if name in _TEXTS or name in _VALUES]
+        spent += NODE + sum([len(held if isinstance(held, str) else repr(held)) for held in texts])
+        if level > LEVELS or spent > SIZE:
             return _outline(value)
         reference = value.get("$ref")
         if not isinstance(reference, str):
-            deeper = functools.partial(self.schema, level=level + 1, opened=opened)
+            deeper = functools.partial(copied, level=level + 1, opened=opened)
             return {name: _within(name, held, deeper) for name, held in _modern(value).items()}
-        target = self._named(reference)
-        others = {name: held for name, held in value.items() if name != "$ref"}
+        target, others = _named(schema, reference), {name: held for name, held in value.items() if name != "$ref"}
         if not isinstance(target, dict):
-            return self.schema(others, level, opened)
+            return copied(others, level, opened)
         if reference in opened:  # it names itself: the same again, without end
             return _outline({**target, **others})
-        return self.schema({**target, **others}, level, (*opened, reference))
+        return copied({**target, **others}, level, (*opened, reference))
 
-    def _named(self, reference: str) -> object:
-        """Return what a reference within the schema names, None for others."""
-        if reference != "#" and not reference.startswith("#/"):
+    return copied(schema)
+
+
+def _named(here: object, reference: str) -> object:
+    """Return what a reference within a schema names, None for others."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    for step in reference[2:].split("/") if len(reference) > 1 else []:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+            here = here[int(step)]
+        elif isinstance(here, dict) and step in here:
+            here = here[step]
+        else:
             return None
-        here = self._root
-        for step in reference[2:].split("/") if len(reference) > 1 else []:
-            step = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(here, list) and step.isdecimal() and int(step) < len(here):
-                here = here[int(step)]
-            elif isinstance(here, dict) and step in here:
-                here = here[step]
-            else:
-                return None
-        return here
+    return here
 
 
 def _outline(schema: Schema) -> Schema:

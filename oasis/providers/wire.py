@@ -11,15 +11,12 @@ from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import AuthenticationError, ProviderError, RateLimitError, SchemaError, SettingsError, UsageError
 from oasis.providers import events, gate, schemas
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.providers.shapes import Block, Dict, Event, Headers, Model, Options, Profile, Request, Rule, Tool, Turn
 
 # Levels of thinking, least first; tokens to think with, and the level that services know instead.
 _LEVELS = ("none", "minimal", "low", "default", "medium", "high", "xhigh", "max")
 _EFFORTS = (("none", 0), ("low", 2048), ("medium", 8192))
-
-_CLASSES = {"authentication": AuthenticationError, "rate_limit": RateLimitError}
 
 
 def profile_of(options: Options) -> Profile:
@@ -57,8 +54,8 @@ def model_of(options: Options) -> str:
 
 def rule_of(options: Options) -> Rule:
     """Return what the profile knows of the model: its first entry of `models` with a prefix of the model's name."""
-    model = model_of(options)
-    fitting = [rule for rule in profile_of(options).get("models", []) if model.startswith(tuple(rule["prefix"]))]
+    model, rules = model_of(options), profile_of(options).get("models", [])
+    fitting = [rule for rule in rules if model.startswith(tuple(rule["prefix"]))]
     return fitting[0] if fitting else {}
 
 
@@ -104,29 +101,26 @@ def post(options: Options, url: str, body: Dict, auth: Headers | None = None) ->
     for name, value in options.get("extra", {}).items():
         here = body.get(name)
         body[name] = {**here, **value} if isinstance(here, dict) and isinstance(value, dict) else value
-    headers = {**_headers(options, auth), "content-type": "application/json"}
+    request = get(options, url, auth)
+    request["headers"]["content-type"] = "application/json"
     if options.get("stream"):
-        headers["accept"] = "text/event-stream, application/x-ndjson, application/json"
-    return {"method": "POST", "url": url, "headers": headers, "body": jsonl.dumps(body).encode("utf-8")}
+        request["headers"]["accept"] = "text/event-stream, application/x-ndjson, application/json"
+    return {**request, "method": "POST", "body": jsonl.dumps(body).encode("utf-8")}
+
+
+def get(options: Options, url: str, auth: Headers | None = None) -> Request:
+    # identity: a compressed stream would come in lumps, and unpacking costs a router more than the bytes
+    headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "oasis"}
+    headers.update({name.lower(): str(value) for name, value in profile_of(options).get("headers", {}).items()})
+    if options.get("key"):
+        headers.update({"authorization": f"Bearer {options['key']}"} if auth is None else auth)
+    return {"method": "GET", "url": url, "headers": headers, "body": b""}
 
 
 def put(body: Dict, name: str, value: object) -> None:
     """Set a field that has a value."""
     if value is not None:
         body[name] = value
-
-
-def get(options: Options, url: str, auth: Headers | None = None) -> Request:
-    return {"method": "GET", "url": url, "headers": _headers(options, auth), "body": b""}
-
-
-def _headers(options: Options, auth: Headers | None) -> Headers:
-    # identity: a compressed stream would come in lumps, and unpacking costs a router more than the bytes
-    headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "oasis"}
-    headers.update({name.lower(): str(value) for name, value in profile_of(options).get("headers", {}).items()})
-    if options.get("key"):
-        headers.update({"authorization": f"Bearer {options['key']}"} if auth is None else auth)
-    return headers
 
 
 # Plain answers
@@ -197,7 +191,7 @@ def bad_answer(options: Options, reason: str) -> ProviderError:
 def raised(event: Event) -> ProviderError:
     """Return an error event as the exception of its kind."""
     body = event["error"]
-    kind = _CLASSES.get(body["code"], ProviderError)
+    kind = {"authentication": AuthenticationError, "rate_limit": RateLimitError}.get(body["code"], ProviderError)
     return kind(body["message"], body["hint"], code=body["code"], retryable=body["retryable"])
 
 
@@ -295,7 +289,9 @@ def text_of(block: Block) -> str:
     return f"{name}:\n\n{content}" if name else content
 
 
-def checked(messages: list[Dict], takes: tuple[str, ...], label: str, in_results: tuple[str, ...] = ()) -> list[Dict]:
+def checked(
+    messages: list[Dict], takes: tuple[str, ...], options: Options, in_results: tuple[str, ...] = ()
+) -> list[Dict]:
     """Return the messages with only files of the kinds a service takes, a note in the place of every other one.
 
     `in_results` are the kinds it takes in the result of a tool.
@@ -303,15 +299,15 @@ def checked(messages: list[Dict], takes: tuple[str, ...], label: str, in_results
     Raises: UsageError for a file in the newest message of the owner that it cannot take.
     """
     out: list[Dict] = []
-    is_newest = True
+    label = label_of(options)  # until that message was found
     for message in messages[::-1]:
         content = message.get("content")
         blocks = content if isinstance(content, list) else []
         # A user's message of results alone is a program's.
         is_from_owner = not blocks or any(block.get("type") != "tool_result" for block in parts(blocks))
-        is_it = is_newest and message.get("role") == "user" and is_from_owner
-        is_newest = is_newest and not is_it
+        is_it = message.get("role") == "user" and is_from_owner
         kept = [_checked(block, takes, label if is_it else "", in_results) for block in blocks]
+        label = "" if is_it else label
         out.append({**message, "content": kept} if blocks else message)
     return out[::-1]
 
@@ -348,25 +344,22 @@ def _name_of(block: Block) -> str:
 
 def content_of(message: Turn) -> object:
     """Return a text, or the list of parts when there are files: not all servers know parts."""
-    if all(block["type"] not in ("image", "document") for block in message["content"]):
-        return gate.text_of(message)
-    return [_part(block) for block in message["content"] if block["type"] in ("text", "image", "document")]
+    found: list[Dict] = []
+    for block in message["content"]:
+        kind = kind_of(block) if block["type"] in ("image", "document") else block["type"]
+        if kind == "image":
+            found.append({"type": "image_url", "image_url": {"url": data_url(block)}})
+        elif kind == "pdf":
+            found.append({"type": "file", "file": {"filename": file_name(block), "file_data": data_url(block)}})
+        elif kind == "text":
+            found.append({"type": "text", "text": block["text"] if block["type"] == "text" else text_of(block)})
+    has_files = any(block["type"] in ("image", "document") for block in message["content"])
+    return found if has_files else gate.text_of(message)
 
 
-def _part(block: Block) -> Dict:
-    if block["type"] == "text":
-        return {"type": "text", "text": block["text"]}
-    kind = kind_of(block)
-    if kind == "image":
-        return {"type": "image_url", "image_url": {"url": data_url(block)}}
-    if kind == "pdf":
-        return {"type": "file", "file": {"filename": file_name(block), "file_data": data_url(block)}}
-    return {"type": "text", "text": text_of(block)}
-
-
-def metadata_of(block: Block, profile: Profile) -> Dict:
+def metadata_of(block: Block, options: Options) -> Dict:
     """Return what a block keeps for this very service; empty when it came from another one."""
-    return part(block.get("provider_metadata"), profile.get("id", ""))
+    return part(block.get("provider_metadata"), profile_of(options).get("id", ""))
 
 
 # Tools: their calls and results in the form of OpenAI, which others took over, and their names. Legal everywhere is a
@@ -437,32 +430,25 @@ class Toolset:
     def __init__(self, messages: list[Dict], tools: list[Tool], options: Options):
         self._names = Names([tool.get("name") or "" for tool in tools])
         self._schemas = {tool.get("name"): tool.get("input_schema") for tool in tools}
-        self._is_strict = bool(options.get("strict"))
         self.tools: list[Tool] = [{**tool, "name": self._names.legal(tool.get("name") or "")} for tool in tools]
-        choice = options.get("tool_choice")
-        self.options = options
+        choice, self.options = options.get("tool_choice"), options
         if isinstance(choice, dict):
             self.options = {**options, "tool_choice": {**choice, "name": self._names.legal(choice["name"])}}
-        self.messages = [self._message(message) for message in messages]
+        self.messages: list[Dict] = []
+        for message in messages:
+            content = message.get("content")
+            blocks = list(content) if isinstance(content, list) else []
+            for at, block in enumerate(blocks):
+                is_named = isinstance(block, dict) and block.get("type") in ("tool_use", "tool_result")
+                if is_named and words(block.get("name")):
+                    blocks[at] = {**block, "name": self._names.legal(block["name"])}
+            self.messages.append({**message, "content": blocks} if blocks else message)
 
     def event(self, event: Event) -> Event:
         """Return an event as the caller knows the tools."""
         if event["type"] != "tool_use":
             return event
-        name = self._names.original(event["name"])
-        if not self._is_strict:
-            return {**event, "name": name}
-        given = schemas.without_nulls(event["input"], self._schemas.get(name))
-        return {**event, "name": name, "input": given}  # type: ignore[typeddict-item]
-
-    def _message(self, message: Dict) -> Dict:
-        content = message.get("content")
-        blocks = list(content) if isinstance(content, list) else []
-        for at, block in enumerate(blocks):
-            if (
-                isinstance(block, dict)
-                and block.get("type") in ("tool_use", "tool_result")
-                and words(block.get("name"))
-            ):
-                blocks[at] = {**block, "name": self._names.legal(block["name"])}
-        return {**message, "content": blocks} if blocks else message
+        name, given = self._names.original(event["name"]), event["input"]
+        if self.options.get("strict"):
+            given = schemas.without_nulls(given, self._schemas.get(name))  # type: ignore[assignment]
+        return {**event, "name": name, "input": given}

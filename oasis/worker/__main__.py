@@ -23,8 +23,7 @@ from oasis.errors import PeerError, SchemaError
 from oasis.providers import events
 from oasis.worker import lines, protocol, rights, transport
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.providers.shapes import Event, Profile
     from oasis.worker.shapes import Open, Request
 
@@ -55,14 +54,11 @@ def serve(line: bytes, profiles: dict[str, Profile], send: Open) -> None:
         sys.stdout.buffer.flush()
 
     try:
-        value: object = jsonl.loads(line, max_bytes=lines.REQUEST_BYTES)
-        if not isinstance(value, dict) or not isinstance(value.get("id"), int):
-            raise SchemaError("it is no object with an id")
+        request: Request = jsonl.loads(line, max_bytes=lines.REQUEST_BYTES)  # type: ignore[assignment]  # by the daemon
+        number = request["id"]
     except SchemaError as error:
         emit(events.error(error.code, f"the request is not readable: {error.message}", error.hint))
         return
-    request: Request = value  # type: ignore[assignment]  # whose keys the daemon wrote, see lines.py
-    number = request["id"]
     protocol.answer(request, profiles, send, emit, time.sleep)
 
 

@@ -8,13 +8,12 @@ stdin only, never in argv or the environment.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from oasis.core import jsonl
 from oasis.errors import PeerError, SchemaError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+if False:  # annotations only
     from oasis.providers.shapes import Dict, Event
 
 REQUEST_BYTES = 16 * 1024 * 1024  # a long chat with its tool results; also all event lines of one request together
@@ -108,8 +107,7 @@ def decode(line: bytes, number: int) -> Event:
     _check(event, _SHAPES[kind], kind)
     if kind == "error":
         _check(event["error"], _ERROR_SHAPE, kind)
-    is_good = _IS_INSIDE.get(kind)
-    if is_good and not is_good(event):
+    if not _holds(kind, event):
         raise PeerError(f"the worker wrote an event {kind} that holds what is no {kind}")
     return event
 
@@ -118,30 +116,23 @@ def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= _MOST
 
 
-def _is_usage(event: Event) -> bool:
-    return len(event["usage"]) <= 16 and all(map(_is_count, event["usage"].values()))
-
-
-def _is_vector(event: Event) -> bool:
-    numbers = event["embedding"]
-    are_numbers = all(type(number) in (int, float) and -1e38 < number < 1e38 for number in numbers)
-    return len(numbers) <= VECTOR_NUMBERS and are_numbers
-
-
-def _is_models(event: Event) -> bool:
-    return len(event["models"]) <= MODELS and all(map(_is_model, event["models"]))
-
-
-def _is_model(value: object) -> bool:
-    if not isinstance(value, dict) or not set(value) <= {"id", "context_tokens", "tools"}:
-        return False
-    name, tools = value.get("id"), value.get("tools", False)
-    is_named = isinstance(name, str) and len(name) <= _CHARS["id"]
-    return is_named and isinstance(tools, bool) and _is_count(value.get("context_tokens", 0))
-
-
-# Type of event -> whether the value inside has its form.
-_IS_INSIDE = {"usage": _is_usage, "embedding": _is_vector, "models": _is_models}
+def _holds(kind: str, event: Event) -> bool:
+    """Tell whether the value inside an event has its form."""
+    if kind == "usage":
+        return len(event["usage"]) <= 16 and all(map(_is_count, event["usage"].values()))
+    if kind == "embedding":
+        numbers = event["embedding"]
+        are_numbers = all(type(number) in (int, float) and -1e38 < number < 1e38 for number in numbers)
+        return len(numbers) <= VECTOR_NUMBERS and are_numbers
+    for value in event["models"] if kind == "models" else ():
+        if not isinstance(value, dict) or not set(value) <= {"id", "context_tokens", "tools"}:
+            return False
+        name, tools = value.get("id"), value.get("tools", False)
+        if not isinstance(name, str) or len(name) > _CHARS["id"] or not isinstance(tools, bool):
+            return False
+        if not _is_count(value.get("context_tokens", 0)):
+            return False
+    return kind != "models" or len(event["models"]) <= MODELS
 
 
 def _check(event: Mapping[str, object], shape: dict[str, type], kind: str) -> None:

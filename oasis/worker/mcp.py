@@ -7,6 +7,7 @@ The protocol's state is the daemon's: here are only headers, the stream, and bou
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 
 from oasis.core import jsonl
 from oasis.core.framing import Events
@@ -14,10 +15,7 @@ from oasis.errors import ProviderError, SchemaError
 from oasis.providers import wire
 from oasis.worker import transport
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+if False:  # annotations only
     from oasis.providers.shapes import Request as Http
     from oasis.worker.shapes import Emit, Exchange, McpMessage, Read, Request
     from oasis.worker.transport import Response

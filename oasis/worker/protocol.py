@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 
 from oasis import providers
 from oasis.core import jsonl
@@ -22,15 +23,11 @@ from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsErr
 from oasis.providers import events, wire
 from oasis.worker import mcp, telegram, transport, web
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+if False:  # annotations only
     from oasis.providers.decoding import Decoder
     from oasis.providers.shapes import Event, Options, Profile
     from oasis.providers.shapes import Request as Http
     from oasis.worker.shapes import Emit, Limits, Open, Request
-    from oasis.worker.transport import Response
 
 CONNECT_S = 10.0
 IDLE_S = 120.0
@@ -101,13 +98,13 @@ class _Exchange:
 
         Raises: OasisError when that cannot be done.
         """
-        op = self._request.get("op")
+        op, options = self._request.get("op"), self._options
         if op in ("chat", "show"):
-            tools = wire.Toolset(self._request.get("messages", []), self._request.get("tools", []), self._options)
+            tools = wire.Toolset(self._request.get("messages", []), self._request.get("tools", []), options)
             http = self._module.build_request(tools.messages, tools.tools, tools.options)
             self._chat(http, tools) if op == "chat" else self._show(events.without(http, self._without))
         elif op == "models":
-            found = self._module.models_read(self._plain(self._module.models_request(self._options)), self._options)
+            found = self._module.models_read(self._plain(self._module.models_request(options)), options)
             self._emit({"type": "models", "models": found})
         elif op == "embed":
             self._embed(self._request.get("texts", []))
@@ -118,9 +115,8 @@ class _Exchange:
             (mcp if op == "mcp" else telegram).exchange(self._request, begun, read, self._emit)
         elif op in ("fetch", "search", "read"):
             asked = web.Web(self._request)
-            with transport.within(
-                asked.most_s(), ProviderTimeout("the web takes longer than it may", "try again later")
-            ):
+            late = ProviderTimeout("the web takes longer than it may", "try again later")
+            with transport.within(asked.most_s(), late):
                 self._emit({"type": "web", "result": asked.run()})  # type: ignore[typeddict-item]
         elif op == "find":
             self._emit({"type": "web", "result": web.find(self._request.get("places", []))})  # type: ignore[typeddict-item]
@@ -160,32 +156,31 @@ class _Exchange:
         """Ask until there is an answer, or a failure that stays."""
         retries, attempt, began_s = self._options.get("retries", RETRIES), 0, self._now_s()
         while True:
-            failure = self._attempt(events.without(http, self._without), tools)
+            sent = events.without(http, self._without)
+            failure = self._attempt(sent, tools)
             if failure is None:
                 return
-            if self._leaves_out(failure, http):
+            error = failure["error"]
+            name = error.get("parameter", "")  # that it refuses: left out from now on, if that is possible
+            is_known = not name or name in self._without or len(self._without) >= REFUSALS
+            if not is_known and events.without(sent, [name]) is not sent:
+                self._without.append(name)
+                plain, _, other = name.partition("=")
+                how = f"it is sent as {other} from now on" if other else "it is left out from now on"
+                text = f"{wire.model_of(self._options)} does not take {plain}: {how}"
+                self._emit({"type": "refused", "text": text, "parameter": name})
                 continue
-            wait_s = _wait_s(failure, attempt)
-            if attempt == retries or wait_s is None or self._now_s() - began_s + wait_s > BUDGET_S:
+            wait_s = error.get("retry_after_s")
+            if wait_s is None:
+                wait_s = min(8.0, 0.5 * 2.0**attempt) * (1 - random.random() / 4)  # noqa: S311 (spreads clients)
+            is_soon = wait_s <= WAIT_MAX_S and self._now_s() - began_s + wait_s <= BUDGET_S
+            if attempt == retries or not error["retryable"] or not is_soon:
                 self._emit(failure)
                 return
             attempt += 1
-            text = f"{failure['error']['message']}; asking again in {wait_s:.1f} s"
+            text = f"{error['message']}; asking again in {wait_s:.1f} s"
             self._emit({"type": "retry", "text": text, "wait_s": wait_s})
             self._sleep_s(wait_s)
-
-    def _leaves_out(self, failure: Event, http: Http) -> bool:
-        """Leave out the parameter that a failure refuses from now on; False when that is not what failed."""
-        name = failure["error"].get("parameter", "")
-        sent = events.without(http, self._without)
-        if not name or name in self._without or len(self._without) >= REFUSALS or events.without(sent, [name]) is sent:
-            return False
-        self._without.append(name)
-        plain, _, other = name.partition("=")
-        how = f"it is sent as {other} from now on" if other else "it is left out from now on"
-        text = f"{wire.model_of(self._options)} does not take {plain}: {how}"
-        self._emit({"type": "refused", "text": text, "parameter": name})
-        return True
 
     def _attempt(self, http: Http, tools: wire.Toolset) -> Event | None:
         """Ask once; return the failure when nothing was emitted yet, None when the answer has ended."""
@@ -195,13 +190,17 @@ class _Exchange:
             response = transport.begun(http, self._limits, self._send)
         except OasisError as error:
             return _failed(error)
+        most, taken, data = TOTAL_BYTES if 200 <= response.status < 300 else events.BODY_BYTES, 0, b""
         try:
-            decoder = self._module.Decoder(response.status, response.headers, self._options)
-            for event in _decoded(response, decoder, lambda: until_s - self._now_s()):
-                if event["type"] == "error" and not has_output:
-                    return event
-                has_output = has_output or event["type"] in _OUTPUT
-                self._emit(tools.event(event))
+            decoder: Decoder = self._module.Decoder(response.status, response.headers, self._options)
+            while not decoder.is_ended:
+                data = transport.read(response, until_s - self._now_s()) if taken <= most else b""
+                taken += len(data)
+                for event in decoder.feed(data) if data else decoder.close():
+                    if event["type"] == "error" and not has_output:
+                        return event
+                    has_output = has_output or event["type"] in _OUTPUT
+                    self._emit(tools.event(event))
         except ProviderError as error:
             if not has_output:
                 return _failed(error)
@@ -209,27 +208,6 @@ class _Exchange:
         finally:
             response.close()
         return None
-
-
-def _decoded(response: Response, decoder: Decoder, left_s: Callable[[], float]) -> Iterator[Event]:
-    """Yield the events of a response up to its ending."""
-    most = TOTAL_BYTES if 200 <= response.status < 300 else events.BODY_BYTES
-    taken = 0
-    while taken <= most and not decoder.is_ended and (data := transport.read(response, left_s())):
-        taken += len(data)
-        yield from decoder.feed(data)
-    yield from decoder.close()
-
-
-def _wait_s(failure: Event, attempt: int) -> float | None:
-    """Return how long to wait before the next attempt, None when there should be none."""
-    error = failure["error"]
-    if not error["retryable"]:
-        return None
-    wished = error.get("retry_after_s")
-    if wished is not None:
-        return wished if wished <= WAIT_MAX_S else None
-    return min(8.0, 0.5 * 2.0**attempt) * (1 - random.random() / 4)  # noqa: S311 (spreads clients, guards nothing)
 
 
 def _failed(error: OasisError) -> Event:

@@ -11,6 +11,7 @@ Source: core.telegram.org/bots/api, version 9.
 from __future__ import annotations
 
 import base64
+import contextlib
 import string
 
 from oasis.core import clean, jsonl
@@ -18,10 +19,10 @@ from oasis.errors import ProviderError, SchemaError, UsageError
 from oasis.providers import events, wire
 from oasis.worker import transport
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.core.shapes import TypeIs
     from oasis.providers.shapes import Dict, Event
+    from oasis.providers.shapes import Request as Http
     from oasis.worker.shapes import Emit, Exchange, File, Read, Request, Update
 
 HOME = "https://api.telegram.org"
@@ -57,14 +58,34 @@ def exchange(request: Request, open_it: Exchange, read: Read, emit: Emit) -> Non
         raise UsageError(f"the method {method[:40]!r} is none of ours", "there are: " + ", ".join(_METHODS))
     parameters: Dict = {**request.get("parameters", {})}
     wanted = _whole(parameters.pop("most_bytes", 0))
-    called, failure = _called(request, "getFile" if method == "file" else method, parameters, open_it, read)
-    if failure is not None:
-        emit(failure)
-    elif method == "file":
-        failure, data = _file(request, wire.part(called).get("file_path"), wanted, open_it, read)
+    base = (request.get("base_url") or HOME).rstrip("/")
+    asked: Http = {
+        "method": "POST",
+        "url": f"{base}/bot{request['key']}/{'getFile' if method == 'file' else method}",
+        "headers": {"Content-Type": "application/json", "Accept": "application/json"},
+        "body": jsonl.dumps(parameters).encode(),
+    }
+    with contextlib.closing(open_it(asked)) as response:
+        body = b"".join(transport.pieces(response, read, BODY_BYTES, "the messenger", _HINT))
+    try:
+        value = wire.part(jsonl.loads(body, BODY_BYTES))
+    except SchemaError:
+        value = {}
+    called = value.get("result")
+    if response.status == 400 and "message is not modified" in str(value.get("description")):
+        called = {}  # it is as it should be
+    elif value.get("ok") is not True or not 200 <= response.status < 300:
+        emit(_failure(response.status, value))
+        return
+    if method == "file":
+        url = f"{base}/file/bot{request['key']}/{_path(wire.part(called).get('file_path'))}"
+        with contextlib.closing(open_it({"method": "GET", "url": url, "headers": {}, "body": b""})) as response:
+            is_there = response.status == 200
+            got = transport.pieces(response, read, wanted, "the messenger", _HINT) if is_there else ()
+            data = b"".join(got)
         for at in range(0, len(data), _PIECE_BYTES):
             emit({"type": "piece", "data": base64.b64encode(data[at : at + _PIECE_BYTES]).decode("ascii")})
-        emit(failure or {"type": "telegram", "result": {"bytes": len(data)}})
+        emit({"type": "telegram", "result": {"bytes": len(data)}} if is_there else _failure(response.status, {}))
     elif method == "getUpdates":
         found = [update(one) for one in wire.parts(called)]
         for one in sorted(filter(None, found), key=lambda one: one["id"]):
@@ -77,37 +98,6 @@ def exchange(request: Request, open_it: Exchange, read: Read, emit: Emit) -> Non
         if method == "getMe" and _is_id(answer.get("id")):
             result.update(id=answer["id"], name=clean.name(answer.get("username")))
         emit({"type": "telegram", "result": result})  # type: ignore[typeddict-item]
-
-
-def _called(
-    request: Request, method: str, parameters: Dict, open_it: Exchange, read: Read
-) -> tuple[object, Event | None]:
-    """Return the result of a method, or the error event that says why there is none."""
-    response = open_it(
-        {
-            "method": "POST",
-            "url": f"{_base(request)}/bot{request['key']}/{method}",
-            "headers": {"Content-Type": "application/json", "Accept": "application/json"},
-            "body": jsonl.dumps(parameters).encode(),
-        }
-    )
-    try:
-        body = b"".join(transport.pieces(response, read, BODY_BYTES, "the messenger", _HINT))
-    finally:
-        response.close()
-    try:
-        value = wire.part(jsonl.loads(body, BODY_BYTES))
-    except SchemaError:
-        value = {}
-    if value.get("ok") is True and 200 <= response.status < 300:
-        return value.get("result"), None
-    if response.status == 400 and "message is not modified" in str(value.get("description")):
-        return {}, None  # it is as it should be
-    return None, _failure(response.status, value)
-
-
-def _base(request: Request) -> str:
-    return (request.get("base_url") or HOME).rstrip("/")
 
 
 def _failure(status: int, value: Dict) -> Event:
@@ -123,20 +113,13 @@ def _failure(status: int, value: Dict) -> Event:
     return events.error(kind, message, _HINTS.get(kind, ""), is_retryable, status=status, retry_after_s=wait_s)
 
 
-def _file(request: Request, path: object, most: int, open_it: Exchange, read: Read) -> tuple[Event | None, bytes]:
-    """Return the content of a file, or the error event that says why there is none."""
+def _path(path: object) -> str:
+    """Return the path of a file, when it is one that can stand in an address."""
     known = string.ascii_letters + string.digits + "/._-"
     is_plain = isinstance(path, str) and 0 < len(path) < 200 and set(path) <= set(known)
     if not isinstance(path, str) or not is_plain or ".." in path or path.startswith("/"):
         raise ProviderError("the messenger does not say where the file is", "send it again")
-    url = f"{_base(request)}/file/bot{request['key']}/{path}"
-    response = open_it({"method": "GET", "url": url, "headers": {}, "body": None})  # type: ignore[typeddict-item]
-    try:
-        if response.status != 200:
-            return _failure(response.status, {}), b""
-        return None, b"".join(transport.pieces(response, read, most, "the messenger", _HINT))
-    finally:
-        response.close()
+    return path
 
 
 # Updates
@@ -148,14 +131,16 @@ def update(raw: Dict) -> Update | None:
     if not _is_id(number):
         return None
     press = raw.get("callback_query")
-    found = _press(press) if isinstance(press, dict) else _message(wire.part(raw, "message"))
-    return {"id": number, **(found or {"kind": "other"})}
-
-
-def _message(raw: Dict) -> Update | None:
+    if isinstance(press, dict):
+        found, ident = _place(wire.part(press, "message"), press.get("from")), press.get("id")
+        if not found or not isinstance(ident, str):
+            return {"id": number, "kind": "other"}
+        data = _text(press.get("data"))[:_DATA_CHARS]
+        return {"id": number, **found, "kind": "button", "button": ident[:_ID_CHARS], "data": data}
+    raw = wire.part(raw, "message")
     found = _place(raw, raw.get("from"))
     if not found:
-        return None
+        return {"id": number, "kind": "other"}
     found["kind"], found["text"] = "message", _text(raw.get("text") or raw.get("caption"))
     found["when_unix_s"] = _whole(raw.get("date"))
     reply = wire.part(raw, "reply_to_message").get("message_id")
@@ -166,15 +151,7 @@ def _message(raw: Dict) -> Update | None:
     file = _attached(raw)
     if file:
         found["file"] = file
-    return found
-
-
-def _press(raw: Dict) -> Update | None:
-    found = _place(wire.part(raw, "message"), raw.get("from"))
-    ident = raw.get("id")
-    if not found or not isinstance(ident, str):
-        return None
-    return {**found, "kind": "button", "button": ident[:_ID_CHARS], "data": _text(raw.get("data"))[:_DATA_CHARS]}
+    return {"id": number, **found}
 
 
 def _place(message: Dict, sender: object) -> Update | None:

@@ -26,6 +26,7 @@ import base64
 import codecs
 import contextlib
 import errno
+import functools
 import http.client
 import re
 import signal
@@ -33,18 +34,13 @@ import socket
 import ssl
 import threading
 import urllib.parse
+from collections.abc import Callable, Iterator
+from urllib.parse import SplitResult
 
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from urllib.parse import SplitResult
-
-    from _typeshed import ReadableBuffer as Buffer
-    from requests import Session
-
+if False:  # annotations only
     from oasis.providers.shapes import Headers, Request
     from oasis.worker.shapes import Limits, Open
 
@@ -87,17 +83,15 @@ def best() -> Open:
 def open_plain(request: Request, limits: Limits) -> Response:
     """Send the request over http.client and return its response as soon as the head has arrived."""
     url, proxy = split(request["url"]), _proxy(limits)
-    explain = _explainer(url, limits, _place(proxy))
+    explain = functools.partial(_explained, url=url, limits=limits, proxy=_place(proxy))
     there, timeout_s = proxy or url, limits["connect_s"]
     host, port, is_tls = there.hostname or "", there.port, url.scheme == "https"
     try:
         if is_tls:
             context = ssl.create_default_context(cafile=_ca_file(limits) or None)
-            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-                host, port, timeout=timeout_s, context=context
-            )
+            connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=context)
         else:
-            connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+            connection = http.client.HTTPConnection(host, port, timeout=timeout_s)  # type: ignore[assignment]
         if is_tls and proxy:
             connection.set_tunnel(url.hostname or "", url.port or 443, _proxy_headers(limits))
         connection.connect()
@@ -129,8 +123,16 @@ def open_requests(request: Request, limits: Limits) -> Response:
     import requests
 
     url, proxy = split(request["url"]), _proxy(limits)
-    explain, ca_file = _explainer(url, limits, _place(proxy)), _ca_file(limits)
-    session = _session(limits)
+    explain, ca_file = functools.partial(_explained, url=url, limits=limits, proxy=_place(proxy)), _ca_file(limits)
+
+    class Adapter(requests.adapters.HTTPAdapter):
+        def proxy_headers(self, proxy: str) -> dict[str, str]:
+            return _proxy_headers(limits)
+
+    session = requests.Session()
+    session.trust_env = False  # no proxy from the environment, no key from ~/.netrc instead of ours
+    session.mount("http://", Adapter())
+    session.mount("https://", Adapter())
     try:
         response = session.request(
             request["method"],
@@ -156,21 +158,6 @@ def open_requests(request: Request, limits: Limits) -> Response:
     return _checked(Response(response.status_code, headers, response.raw.read1, close, explain), url, proxy)
 
 
-def _session(limits: Limits) -> Session:
-    from requests import Session
-    from requests.adapters import HTTPAdapter
-
-    class Adapter(HTTPAdapter):
-        def proxy_headers(self, proxy: str) -> dict[str, str]:
-            return _proxy_headers(limits)
-
-    session = Session()
-    session.trust_env = False  # no proxy from the environment, no key from ~/.netrc instead of ours
-    session.mount("http://", Adapter())
-    session.mount("https://", Adapter())
-    return session
-
-
 # What both makes have in common
 
 
@@ -179,18 +166,10 @@ def prepare() -> bool:
     try:
         import encodings.idna  # noqa: F401
     except ImportError:
-        codecs.register(lambda name: codecs.CodecInfo(_encode, _decode, name="idna") if name == "idna" else None)
+        plain = codecs.CodecInfo(codecs.ascii_encode, codecs.ascii_decode, name="idna")
+        codecs.register(lambda name: plain if name == "idna" else None)
         return False
     return True
-
-
-def _encode(text: str, errors: str = "strict") -> tuple[bytes, int]:
-    return text.encode("ascii", errors), len(text)
-
-
-def _decode(data: Buffer, errors: str = "strict") -> tuple[str, int]:
-    whole = bytes(data)
-    return whole.decode("ascii", errors), len(whole)
 
 
 def parts_of(url: str) -> SplitResult:
@@ -395,22 +374,31 @@ _PROXY_KINDS: tuple[tuple[type[BaseException], str], ...] = (
 )
 
 
-def _explainer(url: SplitResult, limits: Limits, proxy: str) -> Explain:
-    """Return what explains failures on the way to `url`, through the proxy "host:port" when one is given.
+def _explained(error: BaseException, phase: str, *, url: SplitResult, limits: Limits, proxy: str) -> ProviderError:
+    """Return what a failure on the way to `url` means, through the proxy "host:port" when one is given.
 
     Looks through all that libraries have wrapped in an exception; `phase` is connect or read.
     """
     place = f"{url.hostname}:{url.port or (443 if url.scheme == 'https' else 80)}"
-
-    def explain(error: BaseException, phase: str) -> ProviderError:
-        causes = list(_causes(error))
-        for cause in causes:
-            if isinstance(cause, ProviderError):
-                return cause
-        failure = _of_proxy(causes, proxy, place, phase) if proxy else None
-        return failure or _of_service(causes, place, phase, limits)
-
-    return explain
+    waiting: list[object] = [error]
+    causes: list[BaseException] = []
+    while waiting:
+        here = waiting.pop(0)
+        if isinstance(here, BaseException) and not any(here is other for other in causes):
+            causes.append(here)
+            waiting.extend([getattr(here, "reason", None), here.__cause__, here.__context__, *here.args])
+    for cause in causes:
+        if isinstance(cause, ProviderError):
+            return cause
+    for cause in causes if proxy else ():
+        found = _TUNNEL.search(str(cause))
+        if found:
+            return _refused_by_proxy(int(found[1]), proxy, place)
+    for kind, words in _PROXY_KINDS if proxy else ():
+        if any(isinstance(cause, kind) for cause in causes) and (kind is not TimeoutError or phase == "connect"):
+            hint = "check the option proxy of this service and that the proxy runs"
+            return _failed("proxy", f"the proxy {proxy} {words}", hint, kind is not socket.gaierror)
+    return _of_service(causes, place, phase, limits)
 
 
 def _failed(code: str, message: str, hint: str, retryable: bool) -> ProviderError:
@@ -421,38 +409,10 @@ def _failed(code: str, message: str, hint: str, retryable: bool) -> ProviderErro
 def _refused_by_proxy(status: int, proxy: str, place: str) -> ProviderError:
     """Return what it means that a proxy answered a request for `place` itself."""
     if status == http.client.PROXY_AUTHENTICATION_REQUIRED:
-        hint = "enter the user and password of the proxy of this service"
-        return _failed(
-            "proxy", f"the proxy {proxy} wants a user and password, or others (status {status})", hint, False
-        )
+        message = f"the proxy {proxy} wants a user and password, or others (status {status})"
+        return _failed("proxy", message, "enter the user and password of the proxy of this service", False)
     hint = "check proxy and endpoint of this service; the proxy may not allow this host or port"
     return _failed("proxy", f"the proxy {proxy} opens no way to {place} (status {status})", hint, status >= 500)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all that libraries have wrapped in it."""
-    queue: list[object] = [error]
-    seen: list[object] = []
-    while queue:
-        here = queue.pop(0)
-        if not isinstance(here, BaseException) or any(here is other for other in seen):
-            continue
-        seen.append(here)
-        yield here
-        queue.extend([getattr(here, "reason", None), here.__cause__, here.__context__, *here.args])
-
-
-def _of_proxy(causes: list[BaseException], proxy: str, place: str, phase: str) -> ProviderError | None:
-    """Return what a failure means when a proxy is on the way, None when it is not about the proxy."""
-    for cause in causes:
-        found = _TUNNEL.search(str(cause))
-        if found:
-            return _refused_by_proxy(int(found[1]), proxy, place)
-    for kind, words in _PROXY_KINDS:
-        if any(isinstance(cause, kind) for cause in causes) and (kind is not TimeoutError or phase == "connect"):
-            hint = "check the option proxy of this service and that the proxy runs"
-            return _failed("proxy", f"the proxy {proxy} {words}", hint, kind is not socket.gaierror)
-    return None
 
 
 def _of_service(causes: list[BaseException], place: str, phase: str, limits: Limits) -> ProviderError:

@@ -28,6 +28,7 @@ import ssl
 import threading
 import time
 import urllib.parse
+from collections.abc import Callable
 
 from oasis import VERSION
 from oasis.core import clean, jsonl
@@ -36,10 +37,7 @@ from oasis.errors import OasisError, PolicyError, ProviderError, ProviderTimeout
 from oasis.providers import wire
 from oasis.worker import transport
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if False:  # annotations only
     from oasis.worker.shapes import Findings, Found, Hit, Page, Request, Row, Server
 
     Attributes = list[tuple[str, str | None]]
@@ -88,10 +86,18 @@ def checked(host: str, port: int, opened: list[str], closed: list[str], ask: Res
 
 
 def _is_listed(host: str, port: int, addresses: list[str], opened: list[str]) -> bool:
-    """Tell whether the owner listed a place, by its name or by one of the addresses."""
+    """Tell whether the owner listed a place, by its name or by one of the addresses.
+
+    An entry is HOST, HOST:PORT, an address, a network, or [IPV6]:PORT.
+    """
     for entry in opened:
-        place, wanted = _split(entry.strip().lower())
-        if wanted and wanted != port:
+        place, wanted = entry.strip().lower(), ""
+        if place.startswith("["):
+            place, _, rest = place[1:].partition("]")
+            wanted = rest[1:] if rest.startswith(":") else ""
+        elif place.count(":") == 1:
+            place, _, wanted = place.partition(":")
+        if wanted.isascii() and wanted.isdigit() and int(wanted) not in (0, port):
             continue
         if host and place == host.lower():
             return True
@@ -128,18 +134,6 @@ def _network(text: str) -> Network | None:
     most = _BITS[address[0]]
     length = int(bits) if bits.isascii() and bits.isdigit() and len(bits) < 4 else -1 if slash else most
     return (address[0], address[1] >> (most - length), length) if 0 <= length <= most else None
-
-
-def _split(entry: str) -> Place:
-    """Return host and port of HOST, HOST:PORT, [IPV6]:PORT or an IPv6 address."""
-    if entry.startswith("["):
-        host, _, rest = entry[1:].partition("]")
-        port = rest[1:] if rest.startswith(":") else ""
-    elif entry.count(":") == 1:
-        host, _, port = entry.partition(":")
-    else:
-        host, port = entry, ""
-    return host, int(port) if port.isascii() and port.isdigit() else 0
 
 
 # Pages and searches
@@ -223,8 +217,11 @@ class Web:
             stop = threading.Timer(max(until_s - time.monotonic(), 0.01), _cut_off, (connection.sock,))
             stop.daemon = True
             stop.start()
+            target = urllib.parse.quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+            if parts.query:
+                target += "?" + urllib.parse.quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
             try:
-                connection.request("GET", _target(parts), headers={**_USUAL, **headers, "Connection": "close"})
+                connection.request("GET", target, headers={**_USUAL, **headers, "Connection": "close"})
                 response = connection.getresponse()
                 target = response.headers.get("Location", "").strip()[:2048]
                 if response.status in (301, 302, 303, 307, 308) and target:
@@ -317,19 +314,11 @@ class Web:
         return list(found.values())[:count]
 
     def _ranked(self, query: str, found: list[Hit]) -> list[Row]:
-        """Return the passages of the pages and their snippets, the best first."""
-        self._read_pages([one for one in found if "text" not in one])
-        pieces = [(one, text) for one in found for text in [one["snippet"], *chunks(one["text"])] if text]
-        points = scores(query, [text for _, text in pieces])
-        rows: list[Row] = [
-            {"score": round(score, 3), "text": text, "hit": one}
-            for score, (one, text) in zip(points, pieces, strict=True)
-        ]
-        return sorted(rows, key=lambda row: -float(row["score"]))[:RESULTS]  # the engine's order where equal
+        """Return the passages of the pages and their snippets, the best first.
 
-    def _read_pages(self, found: list[Hit]) -> None:
-        """Add "text" to each; pages that cannot be read have none, and their snippet is left."""
-        waiting = list(found)
+        Pages that were not read yet are, at the same time; of those that cannot be, the snippet is left.
+        """
+        waiting = [one for one in found if "text" not in one]
 
         def work() -> None:
             while waiting:
@@ -343,9 +332,16 @@ class Web:
                 except OasisError:
                     one["text"] = ""
 
-        _run([work] * min(_AT_ONCE, len(found)), 3 * PAGE_S)
+        _run([work] * min(_AT_ONCE, len(waiting)), 3 * PAGE_S)
         for one in found:
             one.setdefault("text", "")
+        pieces = [(one, text) for one in found for text in [one["snippet"], *chunks(one["text"])] if text]
+        points = scores(query, [text for _, text in pieces])
+        rows: list[Row] = [
+            {"score": round(score, 3), "text": text, "hit": one}
+            for score, (one, text) in zip(points, pieces, strict=True)
+        ]
+        return sorted(rows, key=lambda row: -float(row["score"]))[:RESULTS]  # the engine's order where equal
 
 
 def _run(works: list[Callable[[], None]], seconds: float) -> None:
@@ -373,12 +369,6 @@ def split(url: str) -> urllib.parse.SplitResult:
     if not host or port == 0 or "@" in parts.netloc or any(ord(char) <= 32 for char in url):
         raise UsageError(f"{url[:200]!r} is no address that is fetched", "like https://example.org/page")
     return parts
-
-
-def _target(parts: urllib.parse.SplitResult) -> str:
-    path = urllib.parse.quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
-    query = urllib.parse.quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
-    return path + ("?" + query if query else "")
 
 
 def _check(response: http.client.HTTPResponse, host: str, kinds: tuple[str, ...]) -> None:
@@ -458,15 +448,6 @@ _VOID = frozenset(
 _ENDS_ITSELF = frozenset(["p", "dt", "dd", "option"])
 
 
-def _is_invisible(attrs: Attributes) -> bool:
-    """Tell whether an element is hidden by its own attributes; rules in style sheets are not read."""
-    values = {name: value or "" for name, value in attrs}
-    if "hidden" in values or values.get("aria-hidden", "").strip().lower() == "true":
-        return True
-    style = re.sub(r"/\*.*?\*/|\s", "", values.get("style", "").lower()[:_STYLE_CHARS])
-    return bool(style and _INVISIBLE.search(style))
-
-
 class _Page(html.parser.HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -482,8 +463,12 @@ class _Page(html.parser.HTMLParser):
             self._hidden.pop("head", None)  # whose end tag may be left out
         if tag in _ENDS_ITSELF and self._hidden.get(tag):
             self._hidden[tag] -= 1
+        values = {name: value or "" for name, value in attrs}  # rules in style sheets are not read
+        style = re.sub(r"/\*.*?\*/|\s", "", values.get("style", "").lower()[:_STYLE_CHARS])
+        is_aria_hidden = values.get("aria-hidden", "").strip().lower() == "true"
+        is_invisible = "hidden" in values or is_aria_hidden or bool(style and _INVISIBLE.search(style))
         # Elements of the same name within a hidden one are counted, so that its own end tag is not mistaken for theirs.
-        if tag in _HIDDEN or (tag not in _VOID and (self._hidden.get(tag) or _is_invisible(attrs))):
+        if tag in _HIDDEN or (tag not in _VOID and (self._hidden.get(tag) or is_invisible)):
             self._hidden[tag] = self._hidden.get(tag, 0) + 1
         self._is_title = tag == "title" and not self.title
         self._around += tag in _AROUND
@@ -544,9 +529,9 @@ def calmed(text: str) -> str:
 
 def tidy(text: str) -> str:
     """Return text with single spaces and at most one empty line at a time."""
-    lines = [" ".join(line.split()) for line in text.split("\n")]
     kept: list[str] = []
-    for line in lines:
+    for line in text.split("\n"):
+        line = " ".join(line.split())
         if line or (kept and kept[-1]):
             kept.append(line)
     return "\n".join(kept).strip()
@@ -647,13 +632,29 @@ def find(hosts: list[str]) -> Found:
     asked = hosts[:HOSTS]
     places = [(host, port) for host in asked for port in PORTS]
     places = [place for at in range(0, len(places), _SOCKETS) for place in _open(places[at : at + _SOCKETS])]
-    found: dict[Place, Server | None] = {}
+    found: dict[Place, Server] = {}
 
     def ask(place: Place) -> None:
-        found[place] = _server(place)
+        """Take what a server says of itself; nothing of one of another kind."""
+        profile, path, below = PORTS[place[1]]
+        connection = http.client.HTTPConnection(*place, timeout=ANSWER_S)
+        try:
+            connection.request("GET", path, headers={"Accept": "application/json"})
+            response = connection.getresponse()
+            value = wire.part(jsonl.loads(response.read(_LIST_BYTES + 1), max_bytes=_LIST_BYTES))
+        except (OSError, http.client.HTTPException, SchemaError):
+            return
+        finally:
+            connection.close()
+        listed = next((one for one in (value.get("models"), value.get("data")) if isinstance(one, list)), None)
+        if response.status == 200 and listed is not None:
+            names = [str(one.get("id") or one.get("name") or "") for one in wire.parts(listed)]
+            models = [clean.line(name)[:_NAME_CHARS] for name in names if name][:MODELS]
+            endpoint = "http://%s:%d%s" % (*place, below)
+            found[place] = {"host": place[0], "profile": profile, "endpoint": endpoint, "models": models}
 
     _run([functools.partial(ask, place) for place in places[:SERVERS]], 60)
-    return {"servers": [one for one in (found.get(place) for place in places) if one], "asked": len(asked)}
+    return {"servers": [found[place] for place in places if place in found], "asked": len(asked)}
 
 
 def _open(places: list[Place]) -> list[Place]:
@@ -663,13 +664,13 @@ def _open(places: list[Place]) -> list[Place]:
     for place in places:
         one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         one.setblocking(False)
+        waiting[one] = place
         try:
             status = one.connect_ex(place)
         except OSError:
             status = errno.EINVAL  # no address
-        if status in (0, errno.EINPROGRESS):
-            waiting[one] = place
-        else:
+        if status not in (0, errno.EINPROGRESS):
+            del waiting[one]
             one.close()
     until_s = time.monotonic() + _ANSWERS_S
     while waiting and time.monotonic() < until_s:
@@ -682,23 +683,3 @@ def _open(places: list[Place]) -> list[Place]:
     for one in waiting:
         one.close()
     return [place for place in places if place in taken]
-
-
-def _server(place: Place) -> Server | None:
-    """Return what a server says of itself, None for one of another kind."""
-    profile, path, below = PORTS[place[1]]
-    connection = http.client.HTTPConnection(*place, timeout=ANSWER_S)
-    try:
-        connection.request("GET", path, headers={"Accept": "application/json"})
-        response = connection.getresponse()
-        value = wire.part(jsonl.loads(response.read(_LIST_BYTES + 1), max_bytes=_LIST_BYTES))
-    except (OSError, http.client.HTTPException, SchemaError):
-        return None
-    finally:
-        connection.close()
-    listed = next((one for one in (value.get("models"), value.get("data")) if isinstance(one, list)), None)
-    if response.status != 200 or listed is None:
-        return None
-    names = [str(one.get("id") or one.get("name") or "") for one in wire.parts(listed)]
-    models = [clean.line(name)[:_NAME_CHARS] for name in names if name][:MODELS]
-    return {"host": place[0], "profile": profile, "endpoint": "http://%s:%d%s" % (*place, below), "models": models}

@@ -12,6 +12,7 @@ import contextlib
 import os
 import stat
 import sys
+from collections.abc import Iterator
 
 if not __package__:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -20,10 +21,7 @@ from oasis.core import jsonl
 from oasis.errors import OasisError, ToolError
 from oasis.worker import rights
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+if False:  # annotations only
     from oasis.worker.shapes import FileAnswer, FileRequest
 
 READ_CHARS = 8000
@@ -137,7 +135,13 @@ def _read(root: int, names: list[str], request: FileRequest) -> FileAnswer:
 def _write(root: int, names: list[str], request: FileRequest) -> FileAnswer:
     data = request["text"].encode("utf-8", "replace")
     with _parent(root, names, True) as (folder, name):
-        old = _size(folder, name)
+        try:
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISREG(found.st_mode):
+                raise ToolError(f"{name} is no file")
+            old = found.st_size
+        except FileNotFoundError:
+            old = 0
         total = len(data) + (old if request.get("append") else 0)
         if total > FILE_BYTES:
             raise ToolError(f"{name} would have {total} bytes, {FILE_BYTES} are allowed")
@@ -166,20 +170,6 @@ def _stored(number: int, data: bytes) -> None:
             view = view[handle.write(view) :]
 
 
-def _size(folder: int, name: str) -> int:
-    """Return the bytes of a file that may not be there.
-
-    Raises: ToolError when it is something else than a file.
-    """
-    try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return 0
-    if not stat.S_ISREG(found.st_mode):
-        raise ToolError(f"{name} is no file")
-    return found.st_size
-
-
 def _list(root: int, names: list[str], request: FileRequest) -> FileAnswer:
     number = _walked(root, names)
     entries: list[FileAnswer] = []
@@ -192,8 +182,7 @@ def _list(root: int, names: list[str], request: FileRequest) -> FileAnswer:
                 continue  # gone meanwhile
             kind = _kind(entry)
             entries.append({"name": name.encode("utf-8", "replace").decode("utf-8"), "kind": kind})
-            if kind == "file":
-                entries[-1]["size_bytes"] = entry.st_size
+            entries[-1].update({"size_bytes": entry.st_size} if kind == "file" else {})
     finally:
         os.close(number)
     answer: FileAnswer = {"entries": entries}

@@ -53,7 +53,7 @@ def test_the_forms_of_a_file():
 
 def checked(*messages, takes=("text", "image")):
     before = copy.deepcopy(messages)
-    out = wire.checked(list(messages), takes, "Service", in_results=("image",))
+    out = wire.checked(list(messages), takes, {"profile": {"name": "Service"}}, in_results=("image",))
     assert messages == before
     return out
 
