@@ -44,7 +44,7 @@ if False:  # annotations only
     from oasis.config.shapes import Service
     from oasis.core.shapes import Callable, ChatRecord, Message, Options, Protocol
     from oasis.core.store import Chat
-    from oasis.llm.usage import Metered
+    from oasis.llm.workers import Models
     from oasis.system.child import Executor
     from oasis.system.clock import Clock
     from oasis.system.files import Files
@@ -63,7 +63,7 @@ if False:  # annotations only
         executor: Executor
         runs: Runs
         chats: Collection
-        models: Metered
+        models: Models
         offline: Offline
 
         @property

@@ -29,7 +29,6 @@ from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.daemon import migration
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.llm.usage import Metered
 from oasis.llm.workers import Models
 from oasis.redaction.redactor import Redactor
 from oasis.system.child import Executor
@@ -154,8 +153,8 @@ class Daemon:
         idle_s = self.settings.number("worker_idle_s", 60)
         # With a test root the worker keeps our uid; on a router it must not run as root.
         user = USER if root.folder == "/" and os.geteuid() == 0 else ""
-        self.workers = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
-        self.models = Metered(self.workers, self._usage)
+        most = self.settings.number("worker_max", 2)
+        self.models = Models(most, idle_s, user, self.confinement.prepare, self._usage)
         self.offline = _offline(idle_s)
 
     def times(self, words: str) -> list[tuple[str, list[str]]]:
@@ -366,7 +365,7 @@ class Daemon:
             log("the settings stay as they were: %s" % error.message)
             return
         self.policy.set(approval, confirm_s, management_s)
-        self.workers.set(worker_max, idle_s)
+        self.models.set(worker_max, idle_s)
         before, self._main = self._main, settings.main()
         changed = [name for name in sorted({*before, *self._main}) if before.get(name) != self._main.get(name)]
         at_once = ", ".join(name for name in changed if name not in AT_START)

@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError
@@ -25,10 +26,7 @@ from oasis.system.child import MODEL, Child
 from oasis.system.digest import sha256
 from oasis.worker import lines
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+if False:  # annotations only
     from oasis.llm.workers import Cancelled, OnEvent, Plain
     from oasis.providers.shapes import Event
     from oasis.worker.shapes import Request
@@ -129,7 +127,7 @@ class Pool(Requests):
             return
         try:
             ending = self._ending(job)
-        except OasisError as error:
+        except OasisError as error:  # of a worker that broke the protocol, a request that is no JSON, or `prepare`
             ending = _CLOSED if self._is_closed else _error("worker", error.message, error.hint or _REPORT)
         except OSError as error:
             ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
@@ -138,11 +136,7 @@ class Pool(Requests):
         job.on_event(ending)
 
     def _ending(self, job: _Job) -> Event:
-        """Have the request answered and return its ending.
-
-        Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError, and
-        what `prepare` raises.
-        """
+        """Have the request answered and return its ending."""
         request, options = job.request, job.options
         if self._is_fenced and not confinement.lets(request.get("base_url") or ""):
             options = {**options, "walled": True}  # its service, should it be on the router, is behind the rules
@@ -196,13 +190,12 @@ class Pool(Requests):
                 job.on_event(event)
             if is_warm and total == 0:
                 return None
-            status = process.exit_status()
+            status = process.child.wait(STOP_S)
             words = process.last_words(job.request.get("key") or "").strip().split("\n")[-1][:300]
             reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
             hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
-            raise PeerError(
-                f"the worker ended in the middle of a request ({reason}){': ' if words else ''}{words}", hint
-            )
+            message = f"the worker ended in the middle of a request ({reason}){': ' if words else ''}{words}"
+            raise PeerError(message, hint)
         finally:
             with self._changed:
                 self._serving.discard(process)
@@ -237,29 +230,29 @@ class Pool(Requests):
                     return None
                 self._warm.remove(chosen)
             process = chosen[2]
-            if mine and process.is_alive() and not process.has_rest():
+            if mine and process.child.poll() is None and not process.has_rest():
                 return process
             process.stop(0)
 
     def _leave_seat(self, job: _Job) -> None:
-        process = job.process
-        if process is not None and not job.is_healthy:
+        process, is_healthy = job.process, job.is_healthy
+        if process is not None and not is_healthy:
             process.stop(job.grace_s)
         if process is not None and sweep(self._uid, {process.pid}, self._mark):
             print("oasisd: a worker had started other programs; they were ended", file=sys.stderr)
-            if job.is_healthy:
-                job.is_healthy = False
+            if is_healthy:
+                is_healthy = False
                 process.stop(0)
         with self._changed:
             self._busy -= 1
-            keep = job.is_healthy and not self._is_closed and self._idle_s > 0
+            keep = is_healthy and not self._is_closed and self._idle_s > 0
             if process is not None and keep:
                 self._warm.append((self._now_s() + self._idle_s, job.service, process))
                 if not self._has_janitor:
                     self._has_janitor = True
                     threading.Thread(target=self._reap, name="worker-janitor", daemon=True).start()
             self._changed.notify_all()
-        if process is not None and job.is_healthy and not keep:
+        if process is not None and is_healthy and not keep:
             process.stop()
 
     def _reap(self) -> None:
@@ -321,7 +314,7 @@ class Process:
 
     def __init__(self, argv: list[str], env: dict[str, str]):
         with _LISTED:
-            self._child = child = Child(argv, env, MODEL, True, True)
+            self.child = child = Child(argv, env, MODEL, True, True)
             _WORKERS.add(child.pid)
         for number in (child.stdin, child.stdout, child.stderr):
             os.set_blocking(number, False)
@@ -336,7 +329,7 @@ class Process:
         Raises: PeerError for a line longer than `line_bytes`.
         """
         unsent = memoryview(data)
-        out, words, into = self._child.stdout, self._child.stderr, self._child.stdin
+        out, words, into = self.child.stdout, self.child.stderr, self.child.stdin
         poller = select.poll()
         poller.register(out, select.POLLIN)
         poller.register(words, select.POLLIN)
@@ -367,18 +360,15 @@ class Process:
             yield b""
 
     def _keep_words(self) -> bool:
-        piece = os.read(self._child.stderr, READ_BYTES)
+        piece = os.read(self.child.stderr, READ_BYTES)
         self._words = (self._words + piece)[-STDERR_BYTES:]
         return bool(piece)
 
     def has_rest(self) -> bool:
         """Tell whether the worker said more than it was asked for."""
         poller = select.poll()
-        poller.register(self._child.stdout, select.POLLIN)
+        poller.register(self.child.stdout, select.POLLIN)
         return bool(self._lines or self._rest or poller.poll(0))
-
-    def is_alive(self) -> bool:
-        return self._child.poll() is None
 
     def last_words(self, secret: str) -> str:
         """Return the end of what the worker wrote to stderr, with `secret` masked."""
@@ -390,16 +380,12 @@ class Process:
         words = self._words.decode("utf-8", "replace")
         return words.replace(secret, "…") if secret else words
 
-    def exit_status(self) -> int | None:
-        """Return the exit status, negative for a signal, None while it runs."""
-        return self._child.wait(STOP_S)
-
     def stop(self, wait_s: float = STOP_S) -> None:
         """End the worker: close its stdin, kill its group when it still runs after `wait_s`."""
-        self._child.close_input()
-        if self._child.wait(wait_s) is None:
-            self._child.end_group()
-        self._child.close()
+        self.child.close_input()
+        if self.child.wait(wait_s) is None:
+            self.child.end_group()
+        self.child.close()
         with _LISTED:
             _WORKERS.discard(self.pid)
 
@@ -446,25 +432,18 @@ def _left_behind(uid: int | None, leaders: set[int], mark: str) -> list[int]:
         state = _of_proc(pid, "stat").rpartition(b")")[2].split()
         if state and state[0] not in (b"Z", b"X"):
             made[pid] = (int(state[1]), int(state[3]))
-    others = [pid for pid in made if pid not in _WORKERS and pid != os.getpid()]
-    return [
-        pid
-        for pid in others
-        if uid is not None
-        or made[pid][1] in leaders
-        or _descends(pid, made, leaders)
-        or (mark and mark.encode() in _of_proc(pid, "environ"))
-    ]
-
-
-def _descends(pid: int, made: dict[int, tuple[int, int]], leaders: set[int]) -> bool:
-    seen: set[int] = set()
-    while pid in made and pid not in seen:
-        seen.add(pid)
-        pid = made[pid][0]
-        if pid in leaders:
-            return True
-    return False
+    found = []
+    for pid in made:
+        if pid in _WORKERS or pid == os.getpid():
+            continue
+        family, above = {pid}, made[pid][0]
+        while above in made and above not in family and above not in leaders:
+            family.add(above)
+            above = made[above][0]
+        is_ours = uid is not None or made[pid][1] in leaders or above in leaders
+        if is_ours or (mark and mark.encode() in _of_proc(pid, "environ")):
+            found.append(pid)
+    return found
 
 
 def _of_proc(pid: int, name: str) -> bytes:

@@ -116,8 +116,7 @@ class Book:
                     steps.append(_step("set", section.name, option, value))
                 elif option in section.options:
                     steps.append(_step("delete", section.name, option))
-            self._write(steps + self._moved(section.name, position))
-            return {"status": "OK"}
+            return self._write(steps + self._moved(section.name, position))
 
     def service_select(self, identifier: str) -> Done:
         """Make a service the active one: it becomes the first, as upstream does it."""
@@ -129,8 +128,7 @@ class Book:
                 steps: list[Step] = [{"op": "add", "type": "service"}]
                 steps += [_step("set", "@service[-1]", option, OFFLINE) for option in ("name", "identifier")]
                 self._write(steps)
-            self._write(self._moved(self._section(identifier).name, 0))
-        return {"status": "OK"}
+            return self._write(self._moved(self._section(identifier).name, 0))
 
     def service_delete(self, identifier: str) -> Done:
         """Take a service and its key away."""
@@ -140,8 +138,7 @@ class Book:
             section = self._section(identifier)
             self._settings.set_key(identifier, "")
             self._settings.set_key(identifier + PROXY, "")
-            self._write([_step("delete", section.name)])
-        return {"status": "OK"}
+            return self._write([_step("delete", section.name)])
 
     def service_key(self, identifier: str, key: str) -> Done:
         """Keep the key of a service, or take it away with an empty one.
@@ -151,7 +148,14 @@ class Book:
         with self._lock:
             if identifier not in ENGINES:
                 self._section(identifier.removesuffix(PROXY))
-            self._settings.set_key(identifier, _bot_token(_checked(key)) if identifier == "telegram" else _checked(key))
+            key = _checked(key)
+            number, colon, rest = key.partition(":")
+            is_word = 20 <= len(rest) <= 64 and rest.replace("-", "").replace("_", "").isalnum()
+            # A bot's goes into the path of each request to Telegram.
+            if key and identifier == "telegram" and not (colon and number.isdigit() and is_word):
+                hint = "@BotFather shows it"
+                raise UsageError("this is no bot's token: it has digits, a colon and some 35 letters", hint)
+            self._settings.set_key(identifier, key)
         return {"status": "OK"}
 
     def _section(self, identifier: str) -> uci.Section:
@@ -192,9 +196,10 @@ class Book:
         if item.get("is_wrong"):
             raise UsageError(str(item["note"]))
 
-    def _write(self, steps: list[Step]) -> None:
+    def _write(self, steps: list[Step]) -> Done:
         if steps:
             write(self._cursor(), steps)
+        return {"status": "OK"}
 
     # Trying
 
@@ -265,8 +270,7 @@ class Book:
             present = self._settings.main()
             steps = [_step("set", "main", name, word) for name, word in words.items() if word]
             steps += [_step("delete", "main", name) for name, word in words.items() if not word and name in present]
-            self._write(steps)
-        return {"status": "OK"}
+            return self._write(steps)
 
     def usage_price(self, **given: str) -> Done:
         """Set what a model costs, or take it away when it costs nothing; without a service it is that of any."""
@@ -293,8 +297,7 @@ class Book:
             if costs:
                 steps.append({"op": "add", "type": "price"})
                 steps += [_step("set", "@price[-1]", name, given[name]) for name in PRICE if name in given]
-            self._write(steps)
-        return {"status": "OK"}
+            return self._write(steps)
 
     # Aliases
 
@@ -328,8 +331,7 @@ class Book:
             steps: list[Step] = [*self._without(name), {"op": "add", "type": "alias"}]
             steps.append(_step("set", "@alias[-1]", "name", name))
             steps += [_step("add_list", "@alias[-1]", "target", target) for target in targets]
-            self._write(steps)
-        return {"status": "OK"}
+            return self._write(steps)
 
     def alias_delete(self, name: str) -> Done:
         """Take an alias away."""
@@ -337,8 +339,7 @@ class Book:
             steps = self._without(name)
             if not steps:
                 raise UsageError("there is no alias %r" % name, "list them with: oasis alias")
-            self._write(steps)
-        return {"status": "OK"}
+            return self._write(steps)
 
     def _without(self, name: str) -> list[Step]:
         same = [s for s in self._settings.sections() if s.type == "alias" and sections.alias(s)["name"] == name]
@@ -372,15 +373,6 @@ def _checked(key: str) -> str:
     key = key.strip()
     if not (key.isascii() and key.isprintable()) or " " in key or len(key) > _KEY_CHARS:
         raise UsageError("this is no key: it holds blanks or characters that no key has", "copy it again")
-    return key
-
-
-def _bot_token(key: str) -> str:
-    """Return a bot's token; it goes into the path of each request to Telegram. Raises: UsageError for any other key."""
-    number, colon, rest = key.partition(":")
-    is_token = colon and number.isdigit() and 20 <= len(rest) <= 64 and rest.replace("-", "").replace("_", "").isalnum()
-    if key and not is_token:
-        raise UsageError("this is no bot's token: it has digits, a colon and some 35 letters", "@BotFather shows it")
     return key
 
 

@@ -14,16 +14,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, SettingsError, StoreError
-from oasis.llm.workers import Requests
 
 if False:  # annotations only
     from oasis.config.settings import Settings
-    from oasis.llm.pool import Pool
-    from oasis.llm.shapes import Budget, Callable, Entry, Iterable, Mapping, ModelUsage, TypeIs, UsageList
-    from oasis.llm.workers import Cancelled, Models, OnEvent, Plain
+    from oasis.llm.shapes import Budget, Entry, ModelUsage, UsageList
     from oasis.system.files import Files
 
     Row = list[int]
@@ -31,6 +29,7 @@ if False:  # annotations only
     Prices = dict[tuple[str, str], tuple[int, int, int]]
 
 FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_ROW = 1 + len(FIELDS)
 # What a price says: whose it is, and what a million tokens cost that are read, written, or come from the cache.
 PRICE = ("service", "model", "input", "output", "cached")
 KEEP_MONTHS = 13
@@ -78,12 +77,13 @@ class Usage:
     def _read(self, path: str) -> Months | None:
         data = self._files.read(path)
         try:
-            value = jsonl.loads(data) if data else {}
-        except SchemaError:
-            value = None
-        months = value.get("months", {}) if isinstance(value, dict) else None
-        if _is_months(months):
-            return months
+            months: Months = jsonl.loads(data).get("months", {}) if data else {}  # type: ignore[union-attr,assignment]
+            rows = [row for services in months.values() for models in services.values() for row in models.values()]
+            numbers = [one for row in rows for one in (row if isinstance(row, list) and len(row) == _ROW else [None])]
+            if all(type(one) is int and 0 <= one <= _MOST for one in numbers):
+                return months
+        except (SchemaError, AttributeError):
+            pass  # no JSON, or no tables
         print("oasisd: %s is damaged; what models used is counted anew" % path, file=sys.stderr)
         return None
 
@@ -95,7 +95,7 @@ class Usage:
             models = self._months.setdefault(self._month(), {}).setdefault(service, {})
             if model not in models and len(models) >= MODELS_PER_SERVICE:
                 model = OTHER
-            _count(models.setdefault(model, [0] * (1 + len(FIELDS))), spent)
+            _count(models.setdefault(model, [0] * _ROW), spent)
             for old in sorted(self._months)[:-KEEP_MONTHS]:
                 del self._months[old]
             self._is_kept = False
@@ -232,18 +232,8 @@ def of_chat(lines: Iterable[Entry], prices: Prices) -> list[ModelUsage]:
         spent = line.get("usage")
         if line.get("role") == "assistant" and isinstance(spent, dict):
             name = str(line.get("provider", "")), str(line.get("model", ""))
-            _count(rows.setdefault(name, [0] * (1 + len(FIELDS))), spent)
+            _count(rows.setdefault(name, [0] * _ROW), spent)
     return [_item("", service, model, row, prices) for (service, model), row in sorted(rows.items())]
-
-
-def _is_months(value: object) -> TypeIs[Months]:
-    found: list[object] = [value]
-    for _ in range(3):  # months, services, models
-        if not all(isinstance(table, dict) for table in found):
-            return False
-        found = [inner for table in found if isinstance(table, dict) for inner in table.values()]
-    rows = [row for row in found if isinstance(row, list) and len(row) == 1 + len(FIELDS)]
-    return len(rows) == len(found) and all(type(one) is int and 0 <= one <= _MOST for row in rows for one in row)
 
 
 def _count(row: Row, spent: Mapping[str, object]) -> None:
@@ -284,81 +274,3 @@ def _in_words(budget: Budget) -> str:
     parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
     parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
     return ", ".join(parts)
-
-
-# The budget in front of the models
-
-
-# Operations that cost something; a list of models is free, and `show` sends nothing.
-_COUNTED = ("chat", "embed")
-
-
-class Metered(Requests):
-    """Stands in front of the workers: counts what models use, and asks no more where the owner's budget is spent.
-
-    Models at home and the built-in one cost nothing and are never stopped. A budget that is spent is an error event
-    like any other, so that another service may stand in. `make()` gives the counts, when the first request needs them.
-    """
-
-    def __init__(self, models: Models, make: Callable[[], Usage]) -> None:
-        self._models = models
-        self._make = make
-        self._made: Usage | None = None
-        self._lock = threading.Lock()
-
-    def usage(self) -> Usage:
-        """Return the counts."""
-        with self._lock:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
-
-    def close(self) -> None:
-        """End all workers, and put what is counted on flash."""
-        self._models.close()
-        if self._made is not None:
-            self._made.close()
-
-    def messenger(self) -> Pool:
-        """Return a new pool for a messenger, which no budget is about."""
-        return self._models.messenger()
-
-    def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        """Have a request answered, counted when it asks a model; each request of `embed` counts by itself.
-
-        A note that the budget is nearly spent comes before an answer, as {"type": "note", "text"}.
-        """
-        request = {**request}
-        service, op = str(request.pop("service", "")), request.get("op")
-        if op == "chat":
-            try:
-                warning = self.usage().check(service)
-            except OasisError as error:
-                on_event({"type": "error", "error": {**error.as_dict(), "retryable": False}})
-                return
-            if warning:
-                on_event({"type": "note", "text": warning})
-        spent: Plain = {}
-        endings = []
-
-        def hear(event: Plain) -> None:
-            used = event.get("usage")
-            if event["type"] == "usage" and isinstance(used, dict):
-                spent.update(used)
-            elif event["type"] == "done":
-                endings.append(event)
-            on_event(event)
-
-        try:
-            self._models.ask(request, hear, cancelled, urgent)
-        finally:
-            if op in _COUNTED and (spent or endings):  # not every server tells what it used
-                self.usage().add(service, str(request.get("model", "")), spent)
-
-    def embed(self, request: Plain, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
-        """Return a vector for each text.
-
-        Raises: BudgetError where the budget is spent, and what Requests.embed raises.
-        """
-        self.usage().check(str(request.get("service", "")))
-        return super().embed(request, texts, cancelled)

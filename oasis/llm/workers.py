@@ -1,20 +1,20 @@
 """What can be asked of the workers, and the workers as the daemon has them: on many routers none is ever started.
 
-The pool behind them (pool.py) is loaded with the first request: it is what an idle daemon would pay most for.
+The pool behind them (pool.py) and the counts (usage.py) are loaded with the first request: an idle daemon would pay
+most for those.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
-from oasis.errors import PeerError, ProviderError, UsageError
+from oasis.errors import OasisError, PeerError, ProviderError, UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if False:  # annotations only
     from oasis.llm.pool import Pool
     from oasis.llm.shapes import Shown
+    from oasis.llm.usage import Usage
     from oasis.providers.shapes import Event, Model
 
     Plain = dict[str, object]  # a request or an event of lines.py; other rooms have types of their own for those
@@ -26,6 +26,8 @@ EMBED_TEXTS = 1024
 # Of one request: some services take no more than 96, and the vectors of all stay below lines.REQUEST_BYTES.
 _EMBED_STEP = 64
 
+# Operations that cost something; a list of models is free, and `show` sends nothing.
+_COUNTED = ("chat", "embed")
 OF_MODELS = ("chat", "models", "embed", "show")
 # MCP servers that are asked at once; each request of one is short, or waits for its server alone.
 _SERVERS = 4
@@ -98,16 +100,23 @@ class Requests:
 
 
 class Models(Requests):
-    """The workers as the settings want them; `prepare()` is called before each request is handed out.
+    """The workers as the settings want them, which count what models use, and the owner's budget in front of them.
 
-    MCP servers, messengers and the web have workers of their own: models never wait for them.
+    MCP servers, messengers and the web have workers of their own: models never wait for them. `prepare()` is called
+    before each request is handed out, `make_usage()` gives the counts when the first request needs them. Models at home
+    and the built-in one cost nothing and are never stopped. A budget that is spent is an error event like any other, so
+    that another service may stand in.
     """
 
-    def __init__(self, max_workers: int, idle_s: int, user: str, prepare: Callable[[], None]) -> None:
+    def __init__(
+        self, max_workers: int, idle_s: int, user: str, prepare: Callable[[], None], make_usage: Callable[[], Usage]
+    ) -> None:
         self._most = {"models": max_workers, "servers": _SERVERS}
         self._idle_s = idle_s
         self._user = user
         self._prepare = prepare
+        self._make_usage = make_usage
+        self._usage: Usage | None = None
         self._lock = threading.Lock()
         self._pools: dict[str, Pool] = {}
         self._is_closed = False
@@ -120,21 +129,67 @@ class Models(Requests):
             for name, pool in self._pools.items():
                 pool.set(self._most[name], idle_s)
 
+    def usage(self) -> Usage:
+        """Return the counts."""
+        with self._lock:
+            if self._usage is None:
+                self._usage = self._make_usage()
+            return self._usage
+
     def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        """Have a request answered; see Requests."""
-        name = "models" if request.get("op") in OF_MODELS else "servers"
+        """Have a request answered, counted when it asks a model; each request of `embed` counts by itself.
+
+        A note that the budget is nearly spent comes before an answer, as {"type": "note", "text"}.
+        """
+        request = {**request}
+        service, op = str(request.pop("service", "")), str(request.get("op"))
+        if op == "chat":
+            try:
+                warning = self.usage().check(service)
+            except OasisError as error:
+                on_event({"type": "error", "error": {**error.as_dict(), "retryable": False}})
+                return
+            if warning:
+                on_event({"type": "note", "text": warning})
+        spent: Plain = {}
+        endings = []
+
+        def hear(event: Plain) -> None:
+            used = event.get("usage")
+            if event["type"] == "usage" and isinstance(used, dict):
+                spent.update(used)
+            elif event["type"] == "done":
+                endings.append(event)
+            on_event(event)
+
+        try:
+            self._pool_of(op).ask(request, hear, cancelled, urgent)
+        finally:
+            if op in _COUNTED and (spent or endings):  # not every server tells what it used
+                self.usage().add(service, str(request.get("model", "")), spent)
+
+    def embed(self, request: Plain, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+        """Return a vector for each text.
+
+        Raises: BudgetError where the budget is spent, and what Requests.embed raises.
+        """
+        self.usage().check(str(request.get("service", "")))
+        return super().embed(request, texts, cancelled)
+
+    def _pool_of(self, op: str) -> Pool:
+        name = "models" if op in OF_MODELS else "servers"
         with self._lock:
             if name not in self._pools:
                 self._pools[name] = self._pool(self._most[name])
             pool = self._pools[name]
             if self._is_closed:
                 pool.close()  # which answers that oasis is stopping
-        pool.ask(request, on_event, cancelled, urgent)
+        return pool
 
     def messenger(self) -> Pool:
-        """Return a new pool for a messenger, of one worker that waits for messages and one that sends: see post.
+        """Return a new pool for a messenger, which no budget is about: one worker waits for messages, one sends.
 
-        The caller closes it.
+        See post. The caller closes it.
         """
         return self._pool(2, _MESSENGER_TICK_MS)
 
@@ -147,9 +202,11 @@ class Models(Requests):
         )  # fmt: skip
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers, and put what is counted on flash."""
         with self._lock:
             self._is_closed = True
             pools = list(self._pools.values())
         for pool in pools:
             pool.close()
+        if self._usage is not None:
+            self._usage.close()

@@ -79,7 +79,8 @@ def exchange(request: Request, open_it: Exchange, read: Read, emit: Emit) -> Non
         return
     if method == "file":
         url = f"{base}/file/bot{request['key']}/{_path(wire.part(called).get('file_path'))}"
-        with contextlib.closing(open_it({"method": "GET", "url": url, "headers": {}, "body": b""})) as response:
+        file: Http = {"method": "GET", "url": url, "headers": {}, "body": None}  # type: ignore[typeddict-item]
+        with contextlib.closing(open_it(file)) as response:
             is_there = response.status == 200
             got = transport.pieces(response, read, wanted, "the messenger", _HINT) if is_there else ()
             data = b"".join(got)

@@ -10,7 +10,7 @@ from oasis.agent.context import newest
 from oasis.agent.turn import Turn
 from oasis.core.store import Store
 from oasis.errors import ProviderError
-from oasis.llm.usage import Metered
+from oasis.llm import workers
 from oasis.system.clock import Wait
 from oasis.system.files import Files
 from oasis.system.rate_limit import KEPT_S, SHORT, Patience
@@ -228,10 +228,13 @@ class Frames:
 def test_from_an_event_of_a_worker_to_the_collector_are_few_steps(tmp_path):
     frames = Frames()
     usage = SimpleNamespace(check=lambda service: "", add=lambda *_: None)
-    worker = SimpleNamespace(
-        ask=lambda request, on_event, *_: [on_event(event) for event in ({"type": "delta", "text": "hi"}, DONE)]
-    )
-    metered = Metered(worker, lambda: usage)
+
+    class Metered(workers.Models):
+        def _pool_of(self, op):
+            pieces = ({"type": "delta", "text": "hi"}, DONE)
+            return SimpleNamespace(ask=lambda request, on_event, *_: [on_event(event) for event in pieces])
+
+    metered = Metered(1, 1, "", lambda: None, lambda: usage)
     asking = make(SimpleNamespace(chat=metered.chat), Pace(True))
     asker = Asker(asking, "c", frames.hear, lambda: False)
     service = {**SERVICE, "context_tokens": 0, "options": {}}

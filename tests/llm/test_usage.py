@@ -7,7 +7,8 @@ import pytest
 
 from oasis.config.settings import Settings
 from oasis.errors import OasisError, SettingsError, StoreError
-from oasis.llm.usage import KEEP_MONTHS, MODELS_PER_SERVICE, OTHER, BudgetError, Metered, Usage, of_chat
+from oasis.llm.usage import KEEP_MONTHS, MODELS_PER_SERVICE, OTHER, BudgetError, Usage, of_chat
+from oasis.llm.workers import Models
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.oasisd import copy_root
@@ -244,7 +245,18 @@ def test_the_messages_of_a_chat_tell_what_it_used():
     ]
 
 
-class Models:
+class Metered(Models):
+    """Models whose one worker is a fake."""
+
+    def __init__(self, worker, make_usage):
+        super().__init__(1, 1, "", lambda: None, make_usage)
+        self._worker = worker
+
+    def _pool_of(self, op):
+        return self._worker
+
+
+class Worker:
     def __init__(self):
         self.asked = []
 
@@ -259,13 +271,10 @@ class Models:
             on_event({"type": "usage", "usage": {"input_tokens": 7}})
         on_event({"type": "done", "stop_reason": "end_turn", "model": "m-1"})
 
-    def close(self):
-        self.asked.append("closed")
-
 
 def test_requests_are_counted_as_they_pass_and_stopped_when_the_budget_is_spent(made):
     made.set(budget_tokens="10000")
-    models, heard = Models(), []
+    models, heard = Worker(), []
     metered = Metered(models, made.usage)
     for _ in range(3):
         metered.chat({"service": "cloud", "model": "m"}, heard.append, None)
@@ -279,7 +288,7 @@ def test_requests_are_counted_as_they_pass_and_stopped_when_the_budget_is_spent(
 
 def test_embeddings_are_counted_with_their_tokens_and_stopped_when_the_budget_is_spent(made):
     made.set(budget_tokens="10000")
-    models = Models()
+    models = Worker()
     metered = Metered(models, made.usage)
     assert metered.embed({"service": "cloud", "model": "e"}, ["a"] * 65, None) == [[1.0]] * 65
     for _ in range(2):

@@ -270,7 +270,7 @@ def test_token_is_never_sent_in_the_clear_through_the_internet(tmp_path, url, is
 
 def test_no_worker_is_started_after_the_end():
     started = []
-    models = Models(1, 1, "", lambda: started.append(1))
+    models = Models(1, 1, "", lambda: started.append(1), lambda: started.append(2))
     models.close()
     events: list[dict[str, object]] = []
     request = {"op": "mcp", "profile": "compatible", "base_url": "http://127.0.0.1:1", "message": {}}
