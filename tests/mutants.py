@@ -615,8 +615,8 @@ MUTANTS = (
     (
         "web: loopback is closed",
         "oasis/worker/web.py",
-        "    why = reason(text, closed)\n",
-        '    why = ""\n',
+        "        why = reason(text, closed)\n",
+        '        why = ""\n',
         ("tests/worker/test_addresses.py",),
     ),
     (

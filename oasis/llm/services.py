@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Callable, Mapping
 
 from oasis.config import settings as sections
 from oasis.config.settings import OFFLINE, PROXY, write
@@ -21,7 +22,7 @@ if False:  # annotations only
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
     from oasis.llm import shapes
-    from oasis.llm.shapes import Callable, Done, Event, Fault, Mapping, Model, Models, Trial, Value
+    from oasis.llm.shapes import Done, Event, Fault, Model, Models, Trial, Value
     from oasis.llm.workers import Plain
     from oasis.uci.cursor import Cursor
     from oasis.uci.edit import Step
@@ -67,13 +68,11 @@ class Book:
 
     def service_providers(self) -> shapes.ProviderList:
         """Return what a service can be of."""
-        known = self._settings.profiles()
-        kinds: list[shapes.Provider] = [
+        return {"providers": [
             {"profile": name, "name": entry["name"], "endpoint": entry.get("base_url", ""),
              "model": entry.get("model", ""), "key": entry.get("key", "none"), "local": bool(entry.get("local"))}
-            for name, entry in known.items()
-        ]  # fmt: skip
-        return {"providers": kinds}
+            for name, entry in self._settings.profiles().items()
+        ]}  # fmt: skip
 
     def service_add(self, name: str, key: str = "", **given: str | int) -> shapes.Made:
         """Add a service behind the others; return its identifier."""
@@ -87,10 +86,9 @@ class Book:
             identifier = next(name for name in names if name not in taken)
             values = {"name": str(known[profile]["name"]), "identifier": identifier, **_words(given)}
             self._judge(values)
-            if known[profile].get("base_url", "") == "" and not values.get("endpoint"):
-                raise UsageError(
-                    "%s needs an endpoint" % values["name"], "its address, like http://192.168.1.20:8000/v1"
-                )
+            if not known[profile].get("base_url") and not values.get("endpoint"):
+                hint = "its address, like http://192.168.1.20:8000/v1"
+                raise UsageError("%s needs an endpoint" % values["name"], hint)
             # The key first: a service is never there with the key of one that was here before.
             self._settings.set_key(identifier, _checked(key))
             steps: list[Step] = [{"op": "add", "type": "service"}]
@@ -218,8 +216,9 @@ class Book:
             return {"ok": True, "ms": ms, "model": last.get("model") or service["model"]}
         error = last["error"]
         fault: Fault = {"code": error["code"], "message": error["message"], "hint": error["hint"]}
-        is_late = error["code"] == "cancelled"
-        return {"ok": False, "ms": ms, "model": service["model"], "fault": _late(service) if is_late else fault}
+        if error["code"] == "cancelled":
+            fault = _late(service)
+        return {"ok": False, "ms": ms, "model": service["model"], "fault": fault}
 
     def service_models(self, identifier: str) -> shapes.ModelList:
         """Return what models a service has."""
@@ -283,9 +282,8 @@ class Book:
         for name in costs:
             amount(name, given[name])
         if costs and not {"input", "output"} <= set(costs):
-            raise UsageError(
-                "a price needs what is read and what is written", "an amount like 2.50 for a million tokens"
-            )
+            hint = "an amount like 2.50 for a million tokens"
+            raise UsageError("a price needs what is read and what is written", hint)
         whose = given.get("service", ""), given["model"]
         with self._lock:
             steps = [

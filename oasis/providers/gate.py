@@ -45,29 +45,28 @@ _KEYS = {
 _NEEDED = {"tool_use": ("id", "name"), "tool_result": ("tool_use_id",)}
 
 
+# The rules that only some services want.
+RULES = ("alternate", "drop_empty", "end_with_user", "bridge")
+
+
 def prepare(
-    messages: list[dict[str, object]],
-    merge_system: Callable[[list[Turn]], list[Turn]],
-    alternate: bool = False,
-    drop_empty: bool = False,
-    end_with_user: bool = False,
-    bridge: bool = False,
+    messages: list[dict[str, object]], merge_system: Callable[[list[Turn]], list[Turn]], **rules: bool
 ) -> list[Turn]:
-    """Return the conversation as services want it; `merge_system` is rule 5 of the vendor."""
+    """Return the conversation as services want it; `merge_system` is rule 5 of the vendor, `rules` those of RULES."""
     chat = _paired(_cleaned(messages))
-    if drop_empty:
+    if rules.get("drop_empty"):
         chat = [message for message in chat if message["content"]]
     chat = merge_system(chat)
-    if alternate:
+    if rules.get("alternate"):
         chat = _alternating(chat)
-    if bridge:  # an answer between results and a user's message: a turn may have been stopped there
+    if rules.get("bridge"):  # an answer between results and a user's message: a turn may have been stopped there
         for at in range(len(chat) - 1, 0, -1):
             if chat[at]["role"] == "user" and chat[at - 1]["role"] == "tool":
                 chat.insert(at, _of("assistant", STOPPED))
     others = list(itertools.dropwhile(lambda message: message["role"] == "system", chat))
-    if chat and (not others or (alternate and others[0]["role"] == "assistant")):
+    if chat and (not others or (rules.get("alternate") and others[0]["role"] == "assistant")):
         chat.insert(len(chat) - len(others), _of("user", BEGIN))
-    if end_with_user and chat and chat[-1]["role"] == "assistant":
+    if rules.get("end_with_user") and chat and chat[-1]["role"] == "assistant":
         chat.append(_of("user", CONTINUE))
     return chat
 

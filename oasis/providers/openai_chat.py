@@ -16,14 +16,8 @@ if False:  # annotations only
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
     profile, rule = wire.profile_of(options), wire.rule_of(options)
-    chat = gate.prepare(
-        wire.checked(messages, wire.takes_of(options), options),
-        gate.merge_system_first,
-        alternate=profile.get("alternate", False),
-        drop_empty=profile.get("drop_empty", False),
-        end_with_user=profile.get("end_with_user", False),
-        bridge=profile.get("bridge", False),
-    )
+    rules: dict[str, bool] = {name: profile.get(name, False) for name in gate.RULES}  # type: ignore[misc]
+    chat = gate.prepare(wire.checked(messages, wire.takes_of(options), options), gate.merge_system_first, **rules)
     body: Dict = {
         "model": wire.model_of(options),
         "messages": _messages(chat, options),

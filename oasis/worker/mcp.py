@@ -7,6 +7,7 @@ The protocol's state is the daemon's: here are only headers, the stream, and bou
 from __future__ import annotations
 
 import base64
+import contextlib
 from collections.abc import Iterator
 
 from oasis.core import jsonl
@@ -35,9 +36,8 @@ def exchange(request: Request, open_it: Exchange, read: Read, emit: Emit) -> Non
 
     Raises: ProviderError for an answer that is none.
     """
-    message = request["message"]
-    response, asked = open_it(_request(request, message)), 0
-    try:
+    message, asked = request["message"], 0
+    with contextlib.closing(open_it(_request(request, message))) as response:
         for found in _messages(response, read):
             if "method" in found and "id" in found:
                 asked += 1
@@ -53,9 +53,7 @@ def exchange(request: Request, open_it: Exchange, read: Read, emit: Emit) -> Non
             emit({"type": "message", "message": found})
             if "method" not in found and found.get("id") in (message.get("id"), None):
                 break  # also without a number: this stream answers one request, and what it says of it cannot be read
-        session = response.headers.get("mcp-session-id", "")[:200]
-    finally:
-        response.close()
+    session = response.headers.get("mcp-session-id", "")[:200]
     emit({"type": "mcp", "session": session, "status": response.status})
 
 

@@ -61,6 +61,14 @@ def become(user: str) -> bool:
     return True
 
 
+def become_or_end(user: str) -> None:
+    """Become `user`, "" for nobody else, before a program of somebody else's is run, or its files are touched."""
+    forbid_new_privileges()
+    if user and not become(user):
+        raise SystemExit(f"cannot become the user {user}")
+    os.umask(0o077)
+
+
 def forbid_new_privileges() -> bool:
     """Set no_new_privs; False where ctypes is missing, as in a router's slim Python.
 
@@ -87,12 +95,9 @@ def _limit(name: str, value: int) -> None:
     resource.setrlimit(which, (value, value))
 
 
-def main(words: list[str]) -> None:
+def main(user: str, argv: list[str]) -> None:
     """Never returns: it becomes the program, or ends with a reason on stderr."""
-    user, argv = words[0], words[1:]
-    forbid_new_privileges()
-    if user and not become(user):
-        raise SystemExit(f"cannot become the user {user}")
+    become_or_end(user)
     folder = argv.pop(0)[1:] if argv[0].startswith("@") else ""
     if folder and os.geteuid() == 0:
         raise SystemExit("never as root")
@@ -103,7 +108,6 @@ def main(words: list[str]) -> None:
             os.chdir("/tmp")  # noqa: S108
     except OSError as error:
         raise SystemExit(f"{folder}: {error.strerror}")
-    os.umask(0o077)
     try:
         os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - the owner's own command, word by word
     except OSError as error:
@@ -111,4 +115,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1], sys.argv[2:])

@@ -28,7 +28,7 @@ import ssl
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from oasis import VERSION
 from oasis.core import clean, jsonl
@@ -41,7 +41,6 @@ if False:  # annotations only
     from oasis.worker.shapes import Findings, Found, Hit, Page, Request, Row, Server
 
     Attributes = list[tuple[str, str | None]]
-    Network = tuple[int, int, int]  # 4 or 6, the first bits, how many
     Place = tuple[str, int]  # host and port
     Resolve = Callable[[str, int], list[str]]
 
@@ -68,28 +67,14 @@ def resolve(host: str, port: int) -> list[str]:
 def checked(host: str, port: int, opened: list[str], closed: list[str], ask: Resolve) -> list[str]:
     """Return the addresses to connect to: those that were judged, so that a name cannot mean another one later.
 
-    One closed address among them closes all: a name that leads both ways is a trick.
+    One closed address among them closes all: a name that leads both ways is a trick. `opened` are HOST, HOST:PORT, an
+    address, a network, or [IPV6]:PORT.
     Raises: PolicyError when it is not let through, ProviderError when there is no address.
     """
     found = ask(host, port)
     if not found:
         raise ProviderError(f"{host} has no address", "is the name right?")
-    if _is_listed(host, port, [], opened):
-        return found
-    for text in found:
-        why = reason(text, closed)
-        if why and not _is_listed("", port, [text], opened):
-            raise PolicyError(
-                f"{host} is not fetched: {text} is {why}", "the owner lists what may be, in oasis.web.reach"
-            )
-    return found
-
-
-def _is_listed(host: str, port: int, addresses: list[str], opened: list[str]) -> bool:
-    """Tell whether the owner listed a place, by its name or by one of the addresses.
-
-    An entry is HOST, HOST:PORT, an address, a network, or [IPV6]:PORT.
-    """
+    places: list[str] = []  # of the entries that are about this port
     for entry in opened:
         place, wanted = entry.strip().lower(), ""
         if place.startswith("["):
@@ -97,14 +82,16 @@ def _is_listed(host: str, port: int, addresses: list[str], opened: list[str]) ->
             wanted = rest[1:] if rest.startswith(":") else ""
         elif place.count(":") == 1:
             place, _, wanted = place.partition(":")
-        if wanted.isascii() and wanted.isdigit() and int(wanted) not in (0, port):
-            continue
-        if host and place == host.lower():
-            return True
-        network = _network(place)
-        if network and any(_is_in(number(text.partition("%")[0]), network) for text in addresses):
-            return True
-    return False
+        if not (wanted.isascii() and wanted.isdigit()) or int(wanted) in (0, port):
+            places.append(place)
+    if host and host.lower() in places:
+        return found
+    for text in found:
+        why = reason(text, closed)
+        if why and not _is_within([number(text.partition("%")[0])], places):
+            hint = "the owner lists what may be, in oasis.web.reach"
+            raise PolicyError(f"{host} is not fetched: {text} is {why}", hint)
+    return found
 
 
 def reason(text: str, closed: list[str]) -> str:
@@ -115,25 +102,20 @@ def reason(text: str, closed: list[str]) -> str:
     address = number(text.partition("%")[0])
     assert address is not None
     inner = [(4, one) for one in wrapped(address[1])] if address[0] == 6 else []
-    networks = [network for network in map(_network, closed) if network]
-    if any(_is_in(one, network) for one in (address, *inner) for network in networks):
-        return "of this router or its home network"
-    return ""
+    return "of this router or its home network" if _is_within([address, *inner], closed) else ""
 
 
-def _is_in(address: tuple[int, int] | None, network: Network) -> bool:
-    family, first, length = network
-    return address is not None and address[0] == family and address[1] >> (_BITS[family] - length) == first
-
-
-def _network(text: str) -> Network | None:
-    place, slash, bits = text.partition("/")
-    address = number(place)
-    if address is None:
-        return None
-    most = _BITS[address[0]]
-    length = int(bits) if bits.isascii() and bits.isdigit() and len(bits) < 4 else -1 if slash else most
-    return (address[0], address[1] >> (most - length), length) if 0 <= length <= most else None
+def _is_within(addresses: Sequence[tuple[int, int] | None], networks: list[str]) -> bool:
+    """Tell whether one of some addresses is one of these, or lies in one of these networks."""
+    for text in networks:
+        place, slash, bits = text.partition("/")
+        first = number(place)
+        most = 0 if first is None else _BITS[first[0]]
+        length = int(bits) if bits.isascii() and bits.isdigit() and len(bits) < 4 else -1 if slash else most
+        for address in addresses if first and 0 <= length <= most else ():
+            if address and first and address[0] == first[0] and (address[1] ^ first[1]) >> (most - length) == 0:
+                return True
+    return False
 
 
 # Pages and searches
@@ -195,18 +177,15 @@ class Web:
             if is_cut or len(body) > PDF_BYTES:
                 raise UsageError(f"{where[:200]} has more than {PDF_BYTES >> 10} kB", "save it, and add the file")
             return {"url": where, "pdf": binascii.b2a_base64(body, newline=False).decode()}
-        result: Page = {"url": where, **self._page(*_read(body, kind))}
-        return {**result, "cut": True} if is_cut else result
+        return {"url": where, **self._page(*_read(body, kind), is_cut)}
 
-    def _page(self, title: str, text: str) -> Page:
+    def _page(self, title: str, text: str, is_cut: bool = False) -> Page:
         """Return a page without its address, no longer than was asked for and an event may be."""
         kept = text[: min(self._request.get("chars") or TEXT_CHARS, MOST_CHARS)]
         while len(jsonl.dumps(kept).encode("utf-8")) > MOST_BYTES:
             kept = kept[: len(kept) * 3 // 4]
-        result: Page = {"text": kept}
-        if title:
-            result["title"] = title
-        return {**result, "cut": True} if len(kept) < len(text) else result
+        titled: Page = {"text": kept, "title": title} if title else {"text": kept}
+        return {**titled, "cut": True} if is_cut or len(kept) < len(text) else titled
 
     def _got(self, url: str, headers: dict[str, str], seconds: float, most: int) -> tuple[str, str, bytes, bool]:
         """Return the last address, the content type, the body, and whether it was longer than `most`."""
@@ -362,13 +341,15 @@ def split(url: str) -> urllib.parse.SplitResult:
     try:
         parts = transport.parts_of(url)
         host, port = parts.hostname or "", parts.port
+        if parts.scheme not in ("http", "https"):
+            wrong = "is neither http nor https"
+        elif not host or port == 0 or "@" in parts.netloc or any(ord(char) <= 32 for char in url):
+            wrong = "is no address that is fetched"
+        else:
+            return parts
     except ValueError:
-        raise UsageError(f"{url[:200]!r} is no address", "like https://example.org/page")
-    if parts.scheme not in ("http", "https"):
-        raise UsageError(f"{url[:200]!r} is neither http nor https", "like https://example.org/page")
-    if not host or port == 0 or "@" in parts.netloc or any(ord(char) <= 32 for char in url):
-        raise UsageError(f"{url[:200]!r} is no address that is fetched", "like https://example.org/page")
-    return parts
+        wrong = "is no address"
+    raise UsageError(f"{url[:200]!r} {wrong}", "like https://example.org/page")
 
 
 def _check(response: http.client.HTTPResponse, host: str, kinds: tuple[str, ...]) -> None:
@@ -587,8 +568,7 @@ def terms(text: str) -> list[str]:
         pieces = _UNSPACED.findall(word)
         for piece in pieces:
             found += [piece[at : at + 2] for at in range(max(len(piece) - 1, 1))]
-        if not pieces:
-            found.append(word)
+        found += [] if pieces else [word]
     return found
 
 
@@ -597,9 +577,8 @@ def scores(query: str, passages: list[str]) -> list[float]:
     asked = list(dict.fromkeys(terms(query)))
     wanted = [term for term in asked if term not in _COMMON] or asked
     counted = [collections.Counter(term for term in terms(passage) if term in wanted) for passage in passages]
-    weight = {
-        term: math.log(1 + (len(passages) + 1) / (1 + sum(term in counts for counts in counted))) for term in wanted
-    }
+    known = {term: sum(term in counts for counts in counted) for term in wanted}
+    weight = {term: math.log(1 + (len(passages) + 1) / (1 + count)) for term, count in known.items()}
     total = sum(weight.values())
     return [
         sum(weight[term] * count / (count + 0.5) for term, count in counts.items()) / total if total else 0.0

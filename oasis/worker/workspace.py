@@ -37,12 +37,9 @@ _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 def main(user: str, folder: str) -> None:
     """Answer one request; ends with a reason on stderr when it cannot become the user."""
-    rights.forbid_new_privileges()
-    if user and not rights.become(user):
-        raise SystemExit(f"cannot become the user {user}")
-    if not user and os.geteuid() == 0:
+    rights.become_or_end(user)
+    if os.geteuid() == 0:
         raise SystemExit("never as root")
-    os.umask(0o077)
     request: FileRequest = jsonl.loads(sys.stdin.buffer.read(REQUEST_BYTES), REQUEST_BYTES)  # type: ignore[assignment]
     sys.stdout.buffer.write(jsonl.line(answer(folder, request)))
 
@@ -108,18 +105,19 @@ def _parent(root: int, names: list[str], is_made: bool = False) -> Iterator[tupl
         os.close(folder)
 
 
-def _regular(number: int) -> os.stat_result:
+def _regular(number: int) -> int:
+    """Return the size of a file that is open."""
     found = os.fstat(number)
     if not stat.S_ISREG(found.st_mode):
         os.close(number)
         raise ToolError("it is no file")
-    return found
+    return found.st_size
 
 
 def _read(root: int, names: list[str], request: FileRequest) -> FileAnswer:
     with _parent(root, names) as (folder, name):
         number = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
-    size = _regular(number).st_size
+    size = _regular(number)
     with open(number, "rb") as handle:
         start = int(request.get("offset") or 0)
         handle.seek(start)
