@@ -336,10 +336,8 @@ class Decoder(decoding.Decoder):
         return out + self._piece(kind, block.get("text" if kind == "text" else "thinking"))
 
     def _piece(self, kind: object, text: object) -> list[Event]:
-        if not isinstance(text, str) or not text or kind not in ("text", "thinking"):
-            return []
-        self.has_text = self.has_text or kind == "text"
-        return [events.delta(text) if kind == "text" else events.thinking(text)]
+        self.has_text = self.has_text or (kind == "text" and bool(wire.words(text)))
+        return events.text("delta" if kind == "text" else "thinking", text) if kind in ("text", "thinking") else []
 
     def _shut(self) -> list[Event]:
         """End the open block; return what goes back."""

@@ -147,16 +147,14 @@ class Decoder(decoding.Decoder):
         self.seed = str(answer.get("id") or "")
         out = [event for part in wire.parts(message.get("content")) for event in self._content(part)]
         out.extend(self._plan(message))
-        calls = message.get("tool_calls")
-        for call in calls if isinstance(calls, list) else []:
-            self.calls.add(call, whole=True)
+        self.calls.extend(message.get("tool_calls"), whole=True)
         return [*out, *self._ended(answer)]
 
     def _content(self, part: Dict) -> list[Event]:
         thought, text = wire.words(part.get("thinking")), wire.words(part.get("text"))
         self._is_thinking = self._is_thinking or bool(thought)
-        out = [events.thinking(thought)] if thought else []
-        return [*out, *self._thought(), events.delta(text)] if text else out
+        out = events.text("thinking", thought)
+        return [*out, *self._thought(), *events.text("delta", text)] if text else out
 
     def _thought(self) -> list[Event]:
         """Return the mark that ends this model's own thoughts: they may go back to it."""
@@ -164,8 +162,8 @@ class Decoder(decoding.Decoder):
         return events.echo(self.owner, {"thoughts": True}) if is_thinking else []
 
     def _plan(self, message: Dict) -> list[Event]:
-        plan = wire.words(message.get("tool_plan"))
-        return [*self._thought(), events.delta(plan)] if plan else []
+        plan = events.text("delta", message.get("tool_plan"))
+        return [*self._thought(), *plan] if plan else []
 
     def _ended(self, value: Dict) -> list[Event]:
         reason = str(value.get("finish_reason") or "")

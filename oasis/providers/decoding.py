@@ -18,7 +18,7 @@ from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES, Events, Lines
 from oasis.errors import SchemaError
 from oasis.providers import events, wire
-from oasis.providers.events import INVALID_CHARS, clean, delta, thinking
+from oasis.providers.events import INVALID_CHARS, clean
 
 if False:  # annotations only
     from oasis.providers.shapes import Dict, Event, Headers, Options
@@ -125,7 +125,7 @@ class Decoder:
     def declined(self, why: str) -> list[Event]:
         """Return what is said of an answer that was refused without a word; its calls are taken back."""
         self.calls = Calls()
-        return [] if self.has_text else [delta(why)]
+        return [] if self.has_text else events.text("delta", why)
 
     def fail(self, code: str, message: str, status: int | None = None) -> list[Event]:
         self.is_ended = True
@@ -219,7 +219,7 @@ class Splitter:
             text = text.lstrip()
             self._state = "answer" if text else "gap"
         if self._state in ("gap", "answer"):
-            return [delta(text)] if text else []
+            return events.text("delta", text)
         self._held += text
         if self._state == "start":
             head = self._held.lstrip()
@@ -233,18 +233,16 @@ class Splitter:
         thoughts, mark, answer = self._held.partition(_CLOSE)
         if mark:
             self._state, self._held = "gap", ""
-            return ([thinking(thoughts)] if thoughts else []) + self.feed(answer)
+            return events.text("thinking", thoughts) + self.feed(answer)
         # The end of what is there may be the beginning of the closing mark.
         kept = next((count for count in range(len(_CLOSE) - 1, 0, -1) if thoughts.endswith(_CLOSE[:count])), 0)
         sure = len(thoughts) - kept
         self._held = thoughts[sure:]
-        return [thinking(thoughts[:sure])] if sure else []
+        return events.text("thinking", thoughts[:sure])
 
     def close(self) -> list[Event]:
         held, self._held = self._held, ""
-        if not held:
-            return []
-        return [thinking(held) if self._state == "thoughts" else delta(held)]
+        return events.text("thinking" if self._state == "thoughts" else "delta", held)
 
 
 DEPTH = 32  # half of what a line may nest: a call travels inside other objects
@@ -261,6 +259,11 @@ class Calls:
 
     def __len__(self) -> int:
         return len(self._calls)
+
+    def extend(self, pieces: object, whole: bool = False) -> None:
+        """Take a list of `tool_calls`, where there is one."""
+        for piece in pieces if isinstance(pieces, list) else []:
+            self.add(piece, whole)
 
     def add(self, piece: object, whole: bool = False) -> None:
         """Take one entry of `tool_calls`; `whole` says that each entry is a call of its own."""

@@ -47,12 +47,9 @@ ECHO_BYTES = 160 * 1024
 MOST_TOKENS = 10**9
 
 
-def delta(text: str) -> Event:
-    return {"type": "delta", "text": clean(text)}
-
-
-def thinking(text: str) -> Event:
-    return {"type": "thinking", "text": clean(text)}
+def text(kind: str, piece: object) -> list[Event]:
+    """Return the event of a piece of text, of the kind delta or thinking; nothing for what is none."""
+    return [{"type": kind, "text": clean(piece)}] if isinstance(piece, str) and piece else []
 
 
 def echo(owner: str, kept: Dict) -> list[Event]:

@@ -53,7 +53,15 @@ def prepare(
     messages: list[dict[str, object]], merge_system: Callable[[list[Turn]], list[Turn]], **rules: bool
 ) -> list[Turn]:
     """Return the conversation as services want it; `merge_system` is rule 5 of the vendor, `rules` those of RULES."""
-    chat = _paired(_cleaned(messages))
+    chat: list[Turn] = []
+    for message in messages:
+        role = message.get("role")
+        if isinstance(role, str) and role in _ALLOWED:
+            given = _as_blocks(message.get("content"))
+            kept = [block for block in map(_clean_block, given) if block and block["type"] in _ALLOWED[role]]
+            if kept or not (given or role == "tool"):
+                chat.append({"role": role, "content": kept})
+    chat = _paired(chat)
     if rules.get("drop_empty"):
         chat = [message for message in chat if message["content"]]
     chat = merge_system(chat)
@@ -97,19 +105,6 @@ def blocks_of(message: Turn, kind: str) -> list[Block]:
 
 
 # Rules 1 and 2
-
-
-def _cleaned(messages: list[dict[str, object]]) -> list[Turn]:
-    chat: list[Turn] = []
-    for message in messages:
-        role = message.get("role")
-        if not isinstance(role, str) or role not in _ALLOWED:
-            continue
-        given = _as_blocks(message.get("content"))
-        kept = [block for block in map(_clean_block, given) if block and block["type"] in _ALLOWED[role]]
-        if kept or not (given or role == "tool"):
-            chat.append({"role": role, "content": kept})
-    return chat
 
 
 def _as_blocks(content: object) -> list[object]:

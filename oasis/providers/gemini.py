@@ -297,7 +297,7 @@ class Decoder(decoding.Decoder):
         if not isinstance(text, str):
             return []
         is_thought = part.get("thought") is True
-        out = [events.thinking(text) if is_thought else events.delta(text)] if text else []
+        out = events.text("thinking" if is_thought else "delta", text)
         self.has_text = self.has_text or (bool(text) and not is_thought)
         if signature:
             chars = {} if is_thought else {"text_chars": len(text)}

@@ -141,12 +141,8 @@ class Decoder(decoding.Decoder):
         message = wire.part(piece, "message")
         # The other names are of servers that only imitate Ollama.
         thought = message.get("thinking") or message.get("reasoning") or message.get("reasoning_content")
-        out = [events.thinking(thought)] if isinstance(thought, str) and thought else []
-        text = wire.words(message.get("content"))
-        out += [events.delta(text)] if text else []
-        calls = message.get("tool_calls")
-        for call in calls if isinstance(calls, list) else []:
-            self.calls.add(call, whole=True)
+        out = events.text("thinking", thought) + events.text("delta", message.get("content"))
+        self.calls.extend(message.get("tool_calls"), whole=True)
         if piece.get("done") is not True:
             return out
         self.stop_reason = _STOP_REASONS.get(str(piece.get("done_reason") or ""), "other")

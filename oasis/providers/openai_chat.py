@@ -191,24 +191,19 @@ class Decoder(decoding.Decoder):
         out: list[Event] = []
         thought = message.get("reasoning_content") or message.get("reasoning")
         if isinstance(thought, str):
-            out.append(events.thinking(thought))
+            out.append({"type": "thinking", "text": events.clean(thought)})
         if self._keeps_details:
             _join_details(self._details, message.get("reasoning_details"))
         content = message.get("content")
         out.extend(self._text.feed(content) if isinstance(content, str) and content else [])
         for part in wire.parts(content):  # Mistral's list of text and thinking parts
-            if wire.words(part.get("text")):
-                out.append(events.delta(wire.words(part["text"])))
-            thoughts = [piece["text"] for piece in wire.parts(part.get("thinking")) if "text" in piece]
-            out.extend([events.thinking(text) for text in thoughts if isinstance(text, str)])
-        refusal = wire.words(message.get("refusal"))
-        if refusal:
-            self.is_refused = True
-            out.append(events.delta(refusal))
-        calls = message.get("tool_calls")
-        for piece in calls if isinstance(calls, list) else []:
-            self.calls.add(piece, is_whole)
-        return out
+            out += events.text("delta", part.get("text"))
+            thoughts = [piece.get("text") for piece in wire.parts(part.get("thinking"))]
+            out += [{"type": "thinking", "text": events.clean(text)} for text in thoughts if isinstance(text, str)]
+        refusal = events.text("delta", message.get("refusal"))
+        self.is_refused = self.is_refused or bool(refusal)
+        self.calls.extend(message.get("tool_calls"), is_whole)
+        return out + refusal
 
 
 def _join_details(known: list[Dict], pieces: object) -> None:

@@ -166,7 +166,7 @@ class Decoder(decoding.Decoder):
         if kind in _DELTAS:
             return self._piece(place, _DELTAS[kind], piece.get("delta"))
         if kind == "response.reasoning_summary_part.added":
-            return [events.thinking("\n\n")] if self._kinds.get(place) == "thinking" else []
+            return events.text("thinking", "\n\n") if self._kinds.get(place) == "thinking" else []
         if kind.startswith("response.function_call_arguments."):
             call = self._call(place)
             self._pieces.setdefault(place, []).append(wire.words(piece.get("delta")))
@@ -236,13 +236,11 @@ class Decoder(decoding.Decoder):
         return out
 
     def _piece(self, place: int, kind: str, text: object) -> list[Event]:
-        if not isinstance(text, str) or not text:
-            return []
-        self._kinds[place] = kind
-        if kind == "thinking":
-            return [events.thinking(text)]
-        self.is_refused = self.is_refused or kind == "refusal"
-        return [events.delta(text)]
+        out = events.text("thinking" if kind == "thinking" else "delta", text)
+        if out:
+            self._kinds[place] = kind
+            self.is_refused = self.is_refused or kind == "refusal"
+        return out
 
     # Endings
 

@@ -114,8 +114,8 @@ def _types(schema: Schema) -> tuple[list[str], bool]:
     types = [named] if isinstance(named, str) else _list(named)
     values = _list(schema.get("enum"))
     if not types:
-        types = [name for name, sign in (("object", "properties"), ("array", "items"), ("array", "prefixItems"))
-                 if sign in schema][:1] or [_type_of(value) for value in values]  # fmt: skip
+        sign = next((sign for sign in ("properties", "items", "prefixItems") if sign in schema), "")
+        types = ["object" if sign == "properties" else "array"] if sign else [_type_of(value) for value in values]
     is_nullable = "null" in types or None in values or schema.get("nullable") is True
     return [name for name in _TYPES if name in types], is_nullable
 
@@ -161,8 +161,7 @@ def _bare(schema: object) -> Schema:
     """Return a schema without limits, formats and `nullable`, which are said in words; null stays a type."""
     if not isinstance(schema, dict):
         return {}
-    kept = {name: held for name, held in schema.items() if name not in (*_HINTS, "nullable")}
-    out = {name: _within(name, held, _bare) for name, held in kept.items()}
+    out = {name: _within(name, held, _bare) for name, held in schema.items() if name not in (*_HINTS, "nullable")}
     out.update(_described(schema))
     if schema.get("nullable") is True and isinstance(out.get("type"), str):
         out["type"] = [out["type"], "null"]

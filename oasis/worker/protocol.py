@@ -102,7 +102,15 @@ class _Exchange:
         if op in ("chat", "show"):
             tools = wire.Toolset(self._request.get("messages", []), self._request.get("tools", []), options)
             http = self._module.build_request(tools.messages, tools.tools, tools.options)
-            self._chat(http, tools) if op == "chat" else self._show(events.without(http, self._without))
+            if op == "chat":
+                self._chat(http, tools)
+                return
+            http = events.without(http, self._without)  # told, and not sent
+            key = options["key"]
+            hidden = {name: value.replace(key, "***") if key else value for name, value in http["headers"].items()}
+            shown: Event = {"type": "shown", "method": http["method"], "url": http["url"], "headers": hidden}
+            self._emit({**shown, "text": str(http["body"], "utf-8")})
+            self._emit(events.done("end_turn", wire.model_of(options)))
         elif op == "models":
             found = self._module.models_read(self._plain(self._module.models_request(options)), options)
             self._emit({"type": "models", "models": found})
@@ -143,14 +151,6 @@ class _Exchange:
             self._emit(event)
 
     # Chats
-
-    def _show(self, http: Http) -> None:
-        """Tell what would be sent, and send nothing."""
-        key = self._options["key"]
-        hidden = {name: value.replace(key, "***") if key else value for name, value in http["headers"].items()}
-        shown: Event = {"type": "shown", "method": http["method"], "url": http["url"], "headers": hidden}
-        self._emit({**shown, "text": str(http["body"], "utf-8")})
-        self._emit(events.done("end_turn", wire.model_of(self._options)))
 
     def _chat(self, http: Http, tools: wire.Toolset) -> None:
         """Ask until there is an answer, or a failure that stays."""

@@ -172,15 +172,16 @@ def prepare() -> bool:
     return True
 
 
-def parts_of(url: str) -> SplitResult:
-    """Take an address apart.
+def parts_of(url: str) -> SplitResult | None:
+    """Take an address apart; None for what is none, as with a port out of range or a broken IPv6 address.
 
-    Raises: ValueError for what is none, and for letters that cannot be judged here (urllib asks unicodedata).
+    And for letters that cannot be judged here, without python3-codecs (urllib asks unicodedata).
     """
     try:
-        return urllib.parse.urlsplit(url)
-    except ImportError:
-        raise ValueError("letters beyond ASCII in a host's name")
+        parts = urllib.parse.urlsplit(url)
+        return parts if parts.port is None or parts.port >= 0 else None
+    except (ValueError, ImportError):
+        return None
 
 
 def split(url: str) -> SplitResult:
@@ -188,13 +189,10 @@ def split(url: str) -> SplitResult:
 
     Raises: SettingsError when host or port are no host and port.
     """
-    try:
-        parts = parts_of(url)
-        if parts.hostname and parts.port != 0:
-            return parts
-    except ValueError:
-        pass  # a port out of range, a broken IPv6 address, letters that only python3-codecs knows
-    raise SettingsError(f"the endpoint leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
+    parts = parts_of(url)
+    if parts is None or not parts.hostname or parts.port == 0:
+        raise SettingsError(f"the endpoint leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
+    return parts
 
 
 def _checked(response: Response, url: SplitResult, proxy: SplitResult | None) -> Response:
@@ -213,15 +211,11 @@ def _proxy(limits: Limits) -> SplitResult | None:
 
     Raises: SettingsError when it is no http address with a port.
     """
-    if not limits["proxy"]:
-        return None
-    try:
-        parts = parts_of(limits["proxy"])
-        if parts.scheme == "http" and parts.hostname and parts.port and "@" not in parts.netloc:
-            return parts
-    except ValueError:
-        pass  # a port out of range, a broken IPv6 address
-    raise SettingsError("the option proxy of this service is no http proxy", "write http://HOST:PORT")
+    parts = parts_of(limits["proxy"]) if limits["proxy"] else None
+    is_good = parts and parts.scheme == "http" and parts.hostname and parts.port and "@" not in parts.netloc
+    if limits["proxy"] and not is_good:
+        raise SettingsError("the option proxy of this service is no http proxy", "write http://HOST:PORT")
+    return parts
 
 
 def _place(proxy: SplitResult | None) -> str:
@@ -418,7 +412,18 @@ def _refused_by_proxy(status: int, proxy: str, place: str) -> ProviderError:
 def _of_service(causes: list[BaseException], place: str, phase: str, limits: Limits) -> ProviderError:
     error = next((cause for kind in _KINDS for cause in causes if isinstance(cause, kind)), causes[0])
     if isinstance(error, ssl.SSLCertVerificationError):
-        return _bad_certificate(error, place)
+        number, reason = getattr(error, "verify_code", 0), getattr(error, "verify_message", "") or "unknown reason"
+        if number == _NOT_YET_VALID:
+            hint = "the clock of this router is not set; set the time or let NTP do it, then try again"
+            return _failed("clock", f"the certificate of {place} is not yet valid", hint, False)
+        hint = "check the host in the endpoint, and that nothing between here and there replaces certificates"
+        if number == _EXPIRED:
+            hint = "check the clock of this router first; if it is right, the service must renew its certificate"
+        elif number in (_SELF_SIGNED, _SELF_SIGNED_CHAIN, _NO_ISSUER):
+            hint = "install the package ca-bundle; for a server of your own, name its certificate in ca_file" + _PORTAL
+        elif number in (_OTHER_NAME, _OTHER_ADDRESS):
+            hint = "write the host in the endpoint as the certificate names it" + _PORTAL
+        return _failed("tls", f"the certificate of {place} is not trusted: {reason}", hint, False)
     if isinstance(error, ssl.SSLError):
         hint = "check that the endpoint begins with http:// for a server without TLS, and that its port is right"
         reason = getattr(error, "reason", "") or "handshake failed"
@@ -445,22 +450,6 @@ def _of_service(causes: list[BaseException], place: str, phase: str, limits: Lim
     if isinstance(error, ConnectionError):
         return _failed("network", f"{place} closed the connection", _TRY_AGAIN, True)
     return _failed("network", f"the connection to {place} failed: {type(error).__name__}", _TRY_AGAIN, True)
-
-
-def _bad_certificate(error: ssl.SSLCertVerificationError, place: str) -> ProviderError:
-    code = getattr(error, "verify_code", 0)
-    reason = getattr(error, "verify_message", "") or "unknown reason"
-    if code == _NOT_YET_VALID:
-        hint = "the clock of this router is not set; set the time or let NTP do it, then try again"
-        return _failed("clock", f"the certificate of {place} is not yet valid", hint, False)
-    hint = "check the host in the endpoint, and that nothing between here and there replaces certificates"
-    if code == _EXPIRED:
-        hint = "check the clock of this router first; if it is right, the service must renew its certificate"
-    elif code in (_SELF_SIGNED, _SELF_SIGNED_CHAIN, _NO_ISSUER):
-        hint = "install the package ca-bundle; for a server of your own, name its certificate in ca_file" + _PORTAL
-    elif code in (_OTHER_NAME, _OTHER_ADDRESS):
-        hint = "write the host in the endpoint as the certificate names it" + _PORTAL
-    return _failed("tls", f"the certificate of {place} is not trusted: {reason}", hint, False)
 
 
 def _is_here(place: str) -> bool:

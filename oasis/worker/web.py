@@ -338,18 +338,16 @@ def split(url: str) -> urllib.parse.SplitResult:
 
     Raises: UsageError for what is none that may be fetched.
     """
-    try:
-        parts = transport.parts_of(url)
-        host, port = parts.hostname or "", parts.port
-        if parts.scheme not in ("http", "https"):
-            wrong = "is neither http nor https"
-        elif not host or port == 0 or "@" in parts.netloc or any(ord(char) <= 32 for char in url):
-            wrong = "is no address that is fetched"
-        else:
-            return parts
-    except ValueError:
+    parts, wrong = transport.parts_of(url), ""
+    if parts is None:
         wrong = "is no address"
-    raise UsageError(f"{url[:200]!r} {wrong}", "like https://example.org/page")
+    elif parts.scheme not in ("http", "https"):
+        wrong = "is neither http nor https"
+    elif not parts.hostname or parts.port == 0 or "@" in parts.netloc or any(ord(char) <= 32 for char in url):
+        wrong = "is no address that is fetched"
+    if parts is None or wrong:
+        raise UsageError(f"{url[:200]!r} {wrong}", "like https://example.org/page")
+    return parts
 
 
 def _check(response: http.client.HTTPResponse, host: str, kinds: tuple[str, ...]) -> None:
