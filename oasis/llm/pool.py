@@ -88,9 +88,8 @@ class Pool(Requests):
         self._waiting: list[tuple[bool, int]] = []
         self._numbers = 0
         self._busy = 0
-        self._warm: list[tuple[float, str, Process]] = []  # until when, for which service
+        self._warm: list[tuple[threading.Timer, str, Process]] = []  # what ends it, for which service
         self._serving: set[Process] = set()
-        self._has_janitor = False
         self._is_closed = False
 
     def set(self, max_workers: int, idle_s: float) -> None:
@@ -108,7 +107,8 @@ class Pool(Requests):
             self._changed.notify_all()
         for process in serving:
             _signal(process.pid, signal.SIGKILL)  # the thread that listens to it sees the end of its lines
-        for _, _, process in warm:
+        for timer, _, process in warm:
+            timer.cancel()
             process.stop()
         if self._numbers and not was_closed:
             sweep(self._uid, {process.pid for process in serving}, self._mark)
@@ -229,7 +229,8 @@ class Pool(Requests):
                 if chosen is None:
                     return None
                 self._warm.remove(chosen)
-            process = chosen[2]
+            timer, _, process = chosen
+            timer.cancel()
             if mine and process.child.poll() is None and not process.has_rest():
                 return process
             process.stop(0)
@@ -247,28 +248,21 @@ class Pool(Requests):
             self._busy -= 1
             keep = is_healthy and not self._is_closed and self._idle_s > 0
             if process is not None and keep:
-                self._warm.append((self._now_s() + self._idle_s, job.service, process))
-                if not self._has_janitor:
-                    self._has_janitor = True
-                    threading.Thread(target=self._reap, name="worker-janitor", daemon=True).start()
+                timer = threading.Timer(self._idle_s, self._expire, (process,))
+                timer.daemon = True
+                timer.start()
+                self._warm.append((timer, job.service, process))
             self._changed.notify_all()
         if process is not None and is_healthy and not keep:
             process.stop()
 
-    def _reap(self) -> None:
-        """End workers whose time is over; runs as long as there are idle ones."""
-        while True:
-            with self._changed:
-                now_s = self._now_s()
-                over = [process for until_s, _, process in self._warm if until_s <= now_s]
-                self._warm = [pair for pair in self._warm if pair[0] > now_s]
-                if not self._warm and not over:
-                    self._has_janitor = False
-                    return
-                if not over:
-                    self._changed.wait(max(0.01, min(until_s for until_s, _, _ in self._warm) - now_s))
-            for process in over:
-                process.stop()
+    def _expire(self, process: Process) -> None:
+        """End a worker that was idle for too long, unless it has been taken meanwhile."""
+        with self._changed:
+            is_idle = any(one[2] is process for one in self._warm)
+            self._warm = [one for one in self._warm if one[2] is not process]
+        if is_idle:
+            process.stop()
 
 
 class _Job:

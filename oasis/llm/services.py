@@ -91,9 +91,7 @@ class Book:
                 raise UsageError("%s needs an endpoint" % values["name"], hint)
             # The key first: a service is never there with the key of one that was here before.
             self._settings.set_key(identifier, _checked(key))
-            steps: list[Step] = [{"op": "add", "type": "service"}]
-            steps += [_step("set", "@service[-1]", option, value) for option, value in values.items() if value]
-            self._write(steps)
+            self._write(_added("service", values))
             return {"identifier": identifier}
 
     def service_change(self, identifier: str, name: str = "", position: int = -1, **given: str | int) -> Done:
@@ -123,9 +121,7 @@ class Book:
             self._own(section, "the service in use")
         with self._lock:
             if identifier == OFFLINE and not any(_named(s, OFFLINE) for s in self._settings.sections()):
-                steps: list[Step] = [{"op": "add", "type": "service"}]
-                steps += [_step("set", "@service[-1]", option, OFFLINE) for option in ("name", "identifier")]
-                self._write(steps)
+                self._write(_added("service", {"name": OFFLINE, "identifier": OFFLINE}))
             return self._write(self._moved(self._section(identifier).name, 0))
 
     def service_delete(self, identifier: str) -> Done:
@@ -293,8 +289,7 @@ class Book:
                 and (section.options.get("service", ""), section.options.get("model")) == whose
             ]
             if costs:
-                steps.append({"op": "add", "type": "price"})
-                steps += [_step("set", "@price[-1]", name, given[name]) for name in PRICE if name in given]
+                steps += _added("price", {name: given.get(name, "") for name in PRICE})
             return self._write(steps)
 
     # Aliases
@@ -326,8 +321,7 @@ class Book:
             if not target.isprintable() or len(target) > _WORD_CHARS or target.endswith("/"):
                 raise UsageError("%r is no model" % target, "like: openai/gpt-5.6")
         with self._lock:
-            steps: list[Step] = [*self._without(name), {"op": "add", "type": "alias"}]
-            steps.append(_step("set", "@alias[-1]", "name", name))
+            steps = self._without(name) + _added("alias", {"name": name})
             steps += [_step("add_list", "@alias[-1]", "target", target) for target in targets]
             return self._write(steps)
 
@@ -347,6 +341,12 @@ class Book:
 def _step(op: str, *place: str) -> Step:
     """Return a step on a section, or its option and value."""
     return {"op": op, **dict(zip(("section", "option", "value"), place, strict=False))}  # type: ignore[typeddict-item]
+
+
+def _added(kind: str, options: Mapping[str, str]) -> list[Step]:
+    """Return the steps that add a section, with those of its options that hold something."""
+    added: Step = {"op": "add", "type": kind}
+    return [added, *[_step("set", f"@{kind}[-1]", name, value) for name, value in options.items() if value]]
 
 
 def _printable(name: str, text: str, most: int = _WORD_CHARS) -> None:
