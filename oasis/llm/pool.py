@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from oasis import worker
 from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError
 from oasis.llm.workers import OF_MODELS, TICK_MS, Requests
@@ -40,12 +41,9 @@ STDERR_BYTES = 4096  # the end of a traceback says what happened
 STOP_S = 2.0
 
 
-def default_argv(python: str = sys.executable, user: str = "") -> list[str]:
+def default_argv(user: str = "") -> list[str]:
     """Return how to start the worker in worker/; it ends when it cannot become `user`."""
-    folder, _, own = __file__.rpartition("/")
-    folder = folder.rpartition("/")[0] + "/worker"
-    suffix = own[own.index(".") :]  # .py, or .pyc where only bytecode is installed
-    return [python, "-I", "-B", f"{folder}/__main__{suffix}", *([user] if user else [])]
+    return worker.program("__main__", *([user] if user else []))
 
 
 class Pool(Requests):

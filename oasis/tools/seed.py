@@ -24,10 +24,10 @@ from __future__ import annotations
 import os
 import pwd
 import select
-import sys
 import threading
 import time
 
+from oasis import worker
 from oasis.core import jsonl
 from oasis.errors import OasisError, PolicyError, SettingsError, ToolError
 from oasis.system.child import Child, Limits
@@ -225,7 +225,7 @@ def _run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) 
     """Run a program in a folder; raise ToolError when it cannot be started."""
     mark = os.urandom(16).hex()
     env = {"PATH": PATH, "HOME": folder, "LC_ALL": "C.UTF-8", _MARK[:-1]: mark}
-    out, err, why, status = _talk(_confined("rights", [user, "@" + folder, *argv]), env, b"", seconds, watch)
+    out, err, why, status = _talk(worker.program("rights", user, "@" + folder, *argv), env, b"", seconds, watch)
     _sweep(mark)
     result: ProgramResult = {"exit_status": status, "output": _shown(out) or "(no output)"}
     if err:
@@ -243,7 +243,7 @@ def _shown(data: bytes) -> str:
 
 def _file_work(request: Result, folder: str, user: str, seconds: float, watch: Watch) -> dict[str, Json]:
     """Have something done with the workspace's files (worker/workspace.py); raise ToolError with what it says."""
-    argv = _confined("workspace", [user, folder])
+    argv = worker.program("workspace", user, folder)
     out, err, why, status = _talk(argv, {"PATH": PATH, "LC_ALL": "C.UTF-8"}, jsonl.line(request), seconds, watch)
     if why or status:
         last = err.decode("utf-8", "replace").strip().split("\n")[-1][:300]
@@ -253,13 +253,6 @@ def _file_work(request: Result, folder: str, user: str, seconds: float, watch: W
     if "error" in answer:
         raise ToolError(str(answer["error"]), str(answer.get("hint", "")))
     return answer
-
-
-def _confined(name: str, rest: list[str]) -> list[str]:
-    """Return how to start a program of worker/ that gives its rights away."""
-    folder, _, own = __file__.rpartition("/")
-    path = folder.rpartition("/")[0] + "/worker/" + name + own[own.index(".") :]
-    return [sys.executable, "-I", "-B", path, *rest]
 
 
 def _talk(

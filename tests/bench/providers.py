@@ -80,7 +80,7 @@ def _worker(bench: object, times: int, other: tuple[float, str], bare_ms: float)
     cold, warm, sizes, ends = [], [], [], []
     try:
         for _ in range(times):
-            pool = Pool(default_argv(sys.executable))
+            pool = Pool(default_argv())
             for found in (cold, warm):
                 before = time.perf_counter()
                 pool.chat(_request(server.url("good")), lambda event: None)
@@ -99,7 +99,7 @@ def _worker(bench: object, times: int, other: tuple[float, str], bare_ms: float)
 
 def _size_in_call(server: Server) -> float:
     """Return how big a worker is that waits for the rest of an answer."""
-    pool, cancelled, found = Pool(default_argv(sys.executable)), threading.Event(), []
+    pool, cancelled, found = Pool(default_argv()), threading.Event(), []
 
     def take(event: dict[str, object]) -> None:
         if event["type"] == "delta":
@@ -123,7 +123,7 @@ def _child_of(pid: int) -> int:
 
 def _cancelled_ms(server: Server) -> float:
     """Return the time from stopping an answer to the service's seeing the connection closed."""
-    pool, cancelled, stopped = Pool(default_argv(sys.executable)), threading.Event(), []
+    pool, cancelled, stopped = Pool(default_argv()), threading.Event(), []
     heard, before = threading.Event(), len(server.hung_up_s)
     thread = threading.Thread(
         target=pool.chat, args=(_request(server.url("stalled")), lambda event: heard.set(), cancelled)

@@ -217,8 +217,8 @@ def main():
             "http://127.0.0.1:22", "https://api.example.org/v1"]  # fmt: skip
     later = iter(range(0, 9000, 9)).__next__  # nothing is told from what is kept
     confinement = Confinement(root, Files().read, executor.run, lambda: urls, os.geteuid(), later)
-    pool = Pool(default_argv(sys.executable, "oasis"), prepare=confinement.prepare, is_fenced=True)
-    loose = Pool(default_argv(sys.executable, "oasis"))
+    pool = Pool(default_argv("oasis"), prepare=confinement.prepare, is_fenced=True)
+    loose = Pool(default_argv("oasis"))
     told = {"loose": as_user("oasis", probes), "loose serves": serves("oasis")}
     told["loose worker"] = ask(loose, other.url("good"))
     loose.close()
@@ -245,7 +245,7 @@ def main():
         handle.write(PASSWD)
     told["no user"] = [confinement.reason(), ask(pool, model.url("good"))]
     pool.close()
-    strict = Pool(default_argv(sys.executable, "oasis"))
+    strict = Pool(default_argv("oasis"))
     told["never root"] = ask(strict, model.url("good"))
     strict.close()
     world.stdin.close()

@@ -53,7 +53,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def pool():
-    pool = Pool(default_argv(sys.executable))
+    pool = Pool(default_argv())
     yield pool
     pool.close()
 

@@ -1,7 +1,6 @@
 """Real servers of others through the real worker: scripted tool turns in two formats, and a real model."""
 
 import os
-import sys
 import threading
 
 import pytest
@@ -22,7 +21,7 @@ TOOLS = [
 
 @pytest.fixture(scope="module")
 def pool():
-    pool = Pool(default_argv(sys.executable))
+    pool = Pool(default_argv())
     yield pool
     pool.close()
 

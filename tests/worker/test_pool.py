@@ -29,7 +29,7 @@ def pools():
     made = []
 
     def make(argv=None, **options):
-        made.append(Pool(argv or default_argv(sys.executable), **options))
+        made.append(Pool(argv or default_argv(), **options))
         return made[-1]
 
     yield make
@@ -296,7 +296,7 @@ def test_the_key_is_neither_in_argv_nor_in_the_environment(pools, server):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_worker_of_root_serves_as_its_own_user(pools, server):
-    pool = pools([*default_argv(sys.executable), "nobody"])
+    pool = pools([*default_argv(), "nobody"])
     assert ask(pool, request(server.url("good")))[-1]["type"] == "done"
     with open(f"/proc/{pool._warm[0][2].pid}/status") as status:
         ids = [line.split()[1:] for line in status if line.startswith(("Uid", "Gid"))]

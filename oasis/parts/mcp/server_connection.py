@@ -18,12 +18,11 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable
 
-from oasis import VERSION
+from oasis import VERSION, worker
 from oasis.core import clean, jsonl
 from oasis.errors import PeerError, SchemaError, ToolError
 from oasis.system.child import SERVER, Child
@@ -73,10 +72,8 @@ class Stdio:
         """
         self.version = ""
         self._name = name
-        folder, _, own = __file__.rpartition("/")  # rights.py confines it: it becomes the user, "" as who we are
-        program = folder.rpartition("/")[0].rpartition("/")[0] + "/worker/rights" + own[own.index(".") :]
-        try:
-            whole = [sys.executable, "-I", "-B", program, user, *argv]
+        try:  # rights.py confines it: it becomes the user, "" as who we are
+            whole = worker.program("rights", user, *argv)
             self._child = Child(whole, {**ENV, **env}, SERVER, True, True)
         except OSError as error:
             raise ToolError("the MCP server %s cannot be started: %s" % (name, error), "look at its command")

@@ -25,7 +25,7 @@ def api():
 
 @pytest.fixture(scope="module")
 def workers():
-    pool = Pool(default_argv(sys.executable), tick_ms=20)
+    pool = Pool(default_argv(), tick_ms=20)
     yield pool
     pool.close()
 
@@ -121,7 +121,7 @@ def test_a_token_that_is_refused_is_named_and_never_shown(api, workers):
 
 
 def test_another_program_that_polls_is_a_conflict(api, line, workers):
-    other = Timed(Pool(default_argv(sys.executable)), {"key": TOKEN, "base_url": api.url})
+    other = Timed(Pool(default_argv()), {"key": TOKEN, "base_url": api.url})
     failures = []
 
     def first():
@@ -219,7 +219,7 @@ def test_a_text_that_is_so_already_is_no_failure(api, line):
 
 
 def test_a_closed_line_ends_every_wait(api):
-    line = Line(Pool(default_argv(sys.executable), tick_ms=20), {"key": TOKEN, "base_url": api.url}, time.monotonic)
+    line = Line(Pool(default_argv(), tick_ms=20), {"key": TOKEN, "base_url": api.url}, time.monotonic)
     failures = []
 
     def poll():
