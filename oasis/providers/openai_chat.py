@@ -192,8 +192,18 @@ class Decoder(decoding.Decoder):
         thought = message.get("reasoning_content") or message.get("reasoning")
         if isinstance(thought, str):
             out.append({"type": "thinking", "text": events.clean(thought)})
-        if self._keeps_details:
-            _join_details(self._details, message.get("reasoning_details"))
+        # Pieces of one index and type belong together: text grows, other fields come once.
+        for piece in wire.parts(message.get("reasoning_details")) if self._keeps_details else ():
+            place = (piece.get("index"), piece.get("type"))
+            same = [detail for detail in self._details if (detail.get("index"), detail.get("type")) == place]
+            if not same:
+                self._details.append(dict(piece))
+            for name, value in piece.items() if same else ():
+                here = same[0].get(name)
+                if name in ("text", "summary", "data") and isinstance(here, str) and isinstance(value, str):
+                    same[0][name] = here + value
+                elif value is not None:
+                    same[0][name] = value
         content = message.get("content")
         out.extend(self._text.feed(content) if isinstance(content, str) and content else [])
         for part in wire.parts(content):  # Mistral's list of text and thinking parts
@@ -204,22 +214,6 @@ class Decoder(decoding.Decoder):
         self.is_refused = self.is_refused or bool(refusal)
         self.calls.extend(message.get("tool_calls"), is_whole)
         return out + refusal
-
-
-def _join_details(known: list[Dict], pieces: object) -> None:
-    """Add pieces of reasoning details to those of the same index and type; text grows, other fields come once."""
-    for piece in wire.parts(pieces):
-        place = (piece.get("index"), piece.get("type"))
-        same = [detail for detail in known if (detail.get("index"), detail.get("type")) == place]
-        if not same:
-            known.append(dict(piece))
-            continue
-        for name, value in piece.items():
-            here = same[0].get(name)
-            if name in ("text", "summary", "data") and isinstance(here, str) and isinstance(value, str):
-                same[0][name] = here + value
-            elif value is not None:
-                same[0][name] = value
 
 
 # The list of models, and embeddings. Source: OpenAI API reference, "Models" and "Embeddings"

@@ -49,7 +49,18 @@ def answer(
     key = request.get("key") or ""
 
     def emit_masked(event: Event) -> None:
-        emit(_masked(event, key))
+        """Emit an event in which the key, should it stand in words about a failure, is masked."""
+        if len(key) < 4:
+            pass
+        elif event["type"] in ("retry", "refused"):
+            event = {**event, "text": str(event["text"]).replace(key, "…")}
+        elif event["type"] == "message":  # of an MCP server, which may repeat what it was called with
+            event = jsonl.loads(jsonl.dumps(event).replace(key, "…"), TOTAL_BYTES)  # type: ignore[assignment]
+        elif event["type"] == "error":
+            said = event["error"].items()
+            hidden = {name: value.replace(key, "…") if isinstance(value, str) else value for name, value in said}
+            event = {"type": "error", "error": hidden}  # type: ignore[typeddict-item]
+        emit(event)
 
     try:
         _Exchange(request, profiles, send, emit_masked, sleep_s, now_s).answer()
@@ -212,18 +223,3 @@ class _Exchange:
 
 def _failed(error: OasisError) -> Event:
     return events.error(error.code, error.message, error.hint, error.retryable)
-
-
-def _masked(event: Event, key: str) -> Event:
-    """Return an event in which the key, should it stand in words about a failure, is masked."""
-    if len(key) < 4 or event["type"] not in ("message", "error", "retry", "refused"):
-        return event
-    if event["type"] in ("retry", "refused"):
-        return {**event, "text": str(event["text"]).replace(key, "…")}
-    if event["type"] == "message":  # of an MCP server, which may repeat what it was called with
-        masked: Event = jsonl.loads(jsonl.dumps(event).replace(key, "…"), TOTAL_BYTES)  # type: ignore[assignment]
-        return masked
-    hidden = {
-        name: value.replace(key, "…") if isinstance(value, str) else value for name, value in event["error"].items()
-    }
-    return {"type": "error", "error": hidden}  # type: ignore[typeddict-item]
