@@ -99,7 +99,30 @@ class Decoder:
         if self.is_ended:
             return []
         try:
-            return self._close()
+            if self._form == "stream":
+                out, kind = self._stream(self._reader.close(), is_last=True), self._headers.get("content-type", "")
+                if self.is_ended:
+                    return out
+                if not self.is_started and "event-stream" not in kind and "ndjson" not in kind:
+                    return [*out, *self.bad_answer("it is no event stream")]
+                return [*out, *(self.finish() if self.stop_reason else self.cut())]
+            body = b"".join(self._held)
+            if self._form == "failed":
+                self.is_ended = True
+                return [events.of_status(self.label, self._status, self._headers, body)]
+            if self._form == "page":
+                return self.fail("portal", f"{self.label} answered with a web page instead of data", self._status)
+            if not self._form:
+                return self.nothing()
+            answer: object = jsonl.loads(body.lstrip(_BLANK), max_bytes=TOTAL_BYTES)
+            if isinstance(answer, list) and answer and isinstance(answer[0], dict) and events.has_error(answer[0]):
+                answer = answer[0]
+            if not isinstance(answer, dict):
+                return self.bad_answer("it is no object")
+            if events.has_error(answer):
+                return self.reported(answer)
+            out = self.on_whole(answer)
+            return out if self.is_ended else [*out, *self.finish()]
         except SchemaError as error:
             is_cut = self.is_started or self._form == "whole"
             return self.cut() if is_cut else self.bad_answer(error.message)
@@ -172,32 +195,6 @@ class Decoder:
             except SchemaError as error:
                 out.extend(self.cut() if is_last and self.is_started else self.bad_answer(error.message))
         return out
-
-    def _close(self) -> list[Event]:
-        body = b"".join(self._held)
-        if self._form == "failed":
-            self.is_ended = True
-            return [events.of_status(self.label, self._status, self._headers, body)]
-        if self._form == "page":
-            return self.fail("portal", f"{self.label} answered with a web page instead of data", self._status)
-        if self._form == "whole":
-            answer: object = jsonl.loads(body.lstrip(_BLANK), max_bytes=TOTAL_BYTES)
-            if isinstance(answer, list) and answer and isinstance(answer[0], dict) and events.has_error(answer[0]):
-                answer = answer[0]
-            if not isinstance(answer, dict):
-                return self.bad_answer("it is no object")
-            if events.has_error(answer):
-                return self.reported(answer)
-            out = self.on_whole(answer)
-            return out if self.is_ended else [*out, *self.finish()]
-        if not self._form:
-            return self.nothing()
-        out, kind = self._stream(self._reader.close(), is_last=True), self._headers.get("content-type", "")
-        if self.is_ended:
-            return out
-        if not self.is_started and "event-stream" not in kind and "ndjson" not in kind:
-            return [*out, *self.bad_answer("it is no event stream")]
-        return [*out, *(self.finish() if self.stop_reason else self.cut())]
 
 
 _OPEN, _CLOSE = "<think>", "</think>"
