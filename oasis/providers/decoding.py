@@ -32,7 +32,7 @@ class Decoder:
     whole_marks = b"{["  # a first byte that says: this is one JSON text, not a stream
 
     def __init__(self, status: int, headers: Headers, options: Options):
-        self.profile = wire.profile_of(options)
+        self.profile = options["profile"]
         self.owner = self.profile.get("id", "")
         self.label = wire.label_of(options)
         self.model = options.get("model") or ""

@@ -43,8 +43,6 @@ _KEYS = {
     "tool_result": ("type", "tool_use_id", "name", "cache"),
 }
 _NEEDED = {"tool_use": ("id", "name"), "tool_result": ("tool_use_id",)}
-
-
 # The rules that only some services want.
 RULES = ("alternate", "drop_empty", "end_with_user", "bridge")
 

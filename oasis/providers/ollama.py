@@ -27,7 +27,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     if options.get("search"):
         wire.search_of(options)
     checked = wire.checked(messages, wire.takes_of(options), options)
-    limits: Dict = {"num_ctx": wire.profile_of(options).get("num_ctx") or NUM_CTX}
+    limits: Dict = {"num_ctx": options["profile"].get("num_ctx") or NUM_CTX}
     wire.put(limits, "num_predict", options.get("max_tokens"))
     wire.put(limits, "temperature", options.get("temperature"))
     body: Dict = {

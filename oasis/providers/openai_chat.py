@@ -15,7 +15,7 @@ if False:  # annotations only
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    profile, rule = wire.profile_of(options), wire.rule_of(options)
+    profile, rule = options["profile"], wire.rule_of(options)
     rules: dict[str, bool] = {name: profile.get(name, False) for name in gate.RULES}  # type: ignore[misc]
     chat = gate.prepare(wire.checked(messages, wire.takes_of(options), options), gate.merge_system_first, **rules)
     body: Dict = {
@@ -66,7 +66,7 @@ def _add_thinking(body: Dict, effort: str, how: str) -> None:
 
 
 def _messages(chat: list[Turn], options: Options) -> list[Dict]:
-    profile = wire.profile_of(options)
+    profile = options["profile"]
     echo = profile.get("echo")
     ids: dict[str, str] = {}
 

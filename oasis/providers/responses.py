@@ -19,7 +19,7 @@ ID_CHARS = 64  # a longer call id is refused
 
 
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
-    profile, rule, takes = wire.profile_of(options), wire.rule_of(options), wire.takes_of(options)
+    profile, rule, takes = options["profile"], wire.rule_of(options), wire.takes_of(options)
     alternate, bridge = profile.get("alternate", False), profile.get("bridge", False)
     system, chat = gate.parted(wire.checked(messages, takes, options, takes), alternate=alternate, bridge=bridge)
     body: Dict = {

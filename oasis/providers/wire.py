@@ -12,19 +12,15 @@ from oasis.errors import AuthenticationError, ProviderError, RateLimitError, Sch
 from oasis.providers import events, gate, schemas
 
 if False:  # annotations only
-    from oasis.providers.shapes import Block, Dict, Event, Headers, Model, Options, Profile, Request, Rule, Tool, Turn
+    from oasis.providers.shapes import Block, Dict, Event, Headers, Model, Options, Request, Rule, Tool, Turn
 
 # Levels of thinking, least first; tokens to think with, and the level that services know instead.
 _LEVELS = ("none", "minimal", "low", "default", "medium", "high", "xhigh", "max")
 _EFFORTS = (("none", 0), ("low", 2048), ("medium", 8192))
 
 
-def profile_of(options: Options) -> Profile:
-    return options.get("profile") or {}
-
-
 def label_of(options: Options) -> str:
-    return profile_of(options).get("name") or "the service"
+    return options["profile"]["name"]
 
 
 def base_url_of(options: Options, *tails: str) -> str:
@@ -32,7 +28,7 @@ def base_url_of(options: Options, *tails: str) -> str:
 
     Raises: SettingsError when it is missing or no http address.
     """
-    base = str(options.get("base_url") or profile_of(options).get("base_url") or "").rstrip("/")
+    base = str(options.get("base_url") or options["profile"].get("base_url") or "").rstrip("/")
     if not base.startswith(("http://", "https://")) or any(char.isspace() for char in base):
         example = "for example http://192.168.1.10:8080/v1"
         raise SettingsError(f"the endpoint {base!r} of {label_of(options)} is no http address", example)
@@ -46,7 +42,7 @@ def model_of(options: Options) -> str:
 
     Raises: SettingsError when neither the settings nor the profile name one.
     """
-    model = options.get("model") or profile_of(options).get("model")
+    model = options.get("model") or options["profile"].get("model")
     if not model:
         raise SettingsError(f"no model is set for {label_of(options)}", "list the models of this service and set one")
     return model
@@ -54,14 +50,14 @@ def model_of(options: Options) -> str:
 
 def rule_of(options: Options) -> Rule:
     """Return what the profile knows of the model: its first entry of `models` with a prefix of the model's name."""
-    model, rules = model_of(options), profile_of(options).get("models", [])
+    model, rules = model_of(options), options["profile"].get("models", [])
     fitting = [rule for rule in rules if model.startswith(tuple(rule["prefix"]))]
     return fitting[0] if fitting else {}
 
 
 def takes_of(options: Options) -> tuple[str, ...]:
     """Return which kinds of files (see kind_of) this model reads; text is a part of every prompt."""
-    return ("text", *rule_of(options).get("takes", profile_of(options).get("takes", ["image"])))
+    return ("text", *rule_of(options).get("takes", options["profile"].get("takes", ["image"])))
 
 
 def effort_of(options: Options) -> str:
@@ -86,7 +82,7 @@ def search_of(options: Options) -> Dict:
 
     Raises: SettingsError when it has none.
     """
-    known = profile_of(options).get("search")
+    known = options["profile"].get("search")
     if known is None:
         hint = "choose another service for this chat, or switch its search off"
         raise SettingsError(f"search is not offered by {model_of(options)} of {label_of(options)}", hint)
@@ -111,7 +107,7 @@ def post(options: Options, url: str, body: Dict, auth: Headers | None = None) ->
 def get(options: Options, url: str, auth: Headers | None = None) -> Request:
     # identity: a compressed stream would come in lumps, and unpacking costs a router more than the bytes
     headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "oasis"}
-    headers.update({name.lower(): str(value) for name, value in profile_of(options).get("headers", {}).items()})
+    headers.update({name.lower(): str(value) for name, value in options["profile"].get("headers", {}).items()})
     if options.get("key"):
         headers.update({"authorization": f"Bearer {options['key']}"} if auth is None else auth)
     return {"method": "GET", "url": url, "headers": headers, "body": b""}
@@ -248,7 +244,6 @@ def unpacked(text: str) -> bytes | None:
 # caller, it is missing where the file is gone. What a vendor cannot take becomes a note, so that the model knows of it
 # and the chat goes on; `checked` makes it an error where the owner has just attached it and asks about it.
 
-
 # What all services take that take images; others (TIFF, HEIC, BMP) some refuse and some misread.
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -359,7 +354,7 @@ def content_of(message: Turn) -> object:
 
 def metadata_of(block: Block, options: Options) -> Dict:
     """Return what a block keeps for this very service; empty when it came from another one."""
-    return part(block.get("provider_metadata"), profile_of(options).get("id", ""))
+    return part(block.get("provider_metadata"), options["profile"].get("id", ""))
 
 
 # Tools: their calls and results in the form of OpenAI, which others took over, and their names. Legal everywhere is a

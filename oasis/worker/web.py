@@ -411,8 +411,6 @@ _ARTICLE_CHARS = 200
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 TITLE_CHARS = 300
 _STYLE_CHARS = 2000
-
-
 # What a browser shows nowhere: text for a model alone, that whoever reads the page never sees.
 _INVISIBLE = re.compile(
     r"display:none|visibility:(hidden|collapse)|(opacity|font-size):0+(\.0*)?(px|em|rem|%|pt)?(;|$|!)"
