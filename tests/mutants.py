@@ -405,13 +405,13 @@ MUTANTS = (
     (
         "facts: a message about passwords is not read",
         "oasis/parts/memory/owner_facts.py",
-        'and not secrets.speaks_of(turn["said"])',
-        "and True",
+        'or secrets.speaks_of(turn["said"])',
+        "or False",
         OF_FACTS,
     ),
     (
         "facts: what was said as a password is no fact later",
-        "oasis/parts/memory/extraction.py",
+        "oasis/parts/memory/owner_facts.py",
         'secrets.reason(one["fact"], said, inputs)',
         'secrets.reason(one["fact"])',
         OF_FACTS,
@@ -2602,7 +2602,7 @@ MUTANTS = (
     (
         "mcp: who only looks sees no arguments",
         "oasis/parts/mcp/servers.py",
-        'where if role["name"] == "owner" else _origin(where)',
+        'where if role["name"] == "owner" else origin',
         "where",
         ("tests/parts/mcp/test_bounds.py",),
     ),

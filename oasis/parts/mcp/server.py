@@ -53,9 +53,7 @@ class Refused(Exception):
 
     def __init__(self, code: int, message: str, data: Message | None = None) -> None:
         Exception.__init__(self, message)
-        self.error: Message = {"code": code, "message": message}
-        if data is not None:
-            self.error["data"] = data
+        self.error: Message = {"code": code, "message": message, **({"data": data} if data else {})}
 
 
 class Exchange:
@@ -144,7 +142,6 @@ class Session:
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
-        self.version = ""
         self.capabilities: Message = {}
 
     def handle(self, message: Message, exchange: Exchange) -> Message | None:
@@ -160,7 +157,7 @@ class Session:
             if "id" not in message:
                 return None  # initialized, cancelled and the like: the transport has dealt with what matters of them
             request = Request(params, self, exchange)
-            self._introduce(request.meta.get(_META + "clientInfo"))
+            self._bridge.introduce(request.meta.get(_META + "clientInfo"))
             return {"jsonrpc": "2.0", "id": number, "result": self._answer(method, request)}
         except Refused as refused:
             failure = refused.error
@@ -175,10 +172,10 @@ class Session:
         if method == "initialize" and not request.is_modern:
             capabilities, asked = request.params.get("capabilities"), request.params.get("protocolVersion")
             self.capabilities = capabilities if isinstance(capabilities, dict) else {}
-            self.version = str(asked) if asked in HANDSHAKE else HANDSHAKE[0]
-            self._introduce(request.params.get("clientInfo"))
+            self._bridge.introduce(request.params.get("clientInfo"))
             about = {"name": "oasis", "title": "Oasis, the router's operator", "version": VERSION}
-            return {"protocolVersion": self.version, "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS,
+            version = asked if asked in HANDSHAKE else HANDSHAKE[0]
+            return {"protocolVersion": version, "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS,
                     "serverInfo": about}  # fmt: skip
         if method == "server/discover" and request.is_modern:
             known = {"supportedVersions": [MODERN, *HANDSHAKE], "capabilities": CAPABILITIES}
@@ -191,10 +188,6 @@ class Session:
         value: Message = work(self._bridge, request)
         return _final(request, value, is_kept=method != "tools/call")
 
-    def _introduce(self, client: object) -> None:
-        if isinstance(client, dict):
-            self._bridge.introduce(clean.name(client.get("name")))
-
 
 def not_json(reason: str) -> Message:
     """Return the answer to a text that is no message."""
@@ -205,11 +198,9 @@ def _final(request: Request, value: Message, is_kept: bool) -> Message:
     """Return a result as the version of its request wants it."""
     if not request.is_modern:
         return value
-    told: Message = {"resultType": "complete", **value}
-    if is_kept:
-        told.update(ttlMs=0, cacheScope="private")
-    told["_meta"] = {_META + "serverInfo": {"name": "oasis", "version": VERSION}}
-    return told
+    kept = {"ttlMs": 0, "cacheScope": "private"} if is_kept else {}
+    about = {_META + "serverInfo": {"name": "oasis", "version": VERSION}}
+    return {"resultType": "complete", **value, **kept, "_meta": about}
 
 
 POLL_MS = 2000
@@ -221,21 +212,15 @@ RUNS = 64
 # In addition to the router's tools: a client calls this when the owner took longer than its call could wait.
 FOLLOW = "run_result"
 _FOLLOW_TOOL = {
-    "name": FOLLOW,
-    "title": "Result of an earlier call",
+    "name": FOLLOW, "class": "read", "input_schema": {
+        "properties": {"run": {"type": "string", "description": "as the earlier answer named it"}}, "required": ["run"],
+        "additionalProperties": False},
     "description": "Tell what became of an earlier call that waited for the owner. Give the run that it named.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"run": {"type": "string", "description": "as the earlier answer named it"}},
-        "required": ["run"],
-        "additionalProperties": False,
-    },
-    "annotations": {"readOnlyHint": True, "openWorldHint": False},
-}
+}  # fmt: skip
+# By the class of a tool; an unknown one counts as dangerous.
 _HINTS = {
     "read": {"readOnlyHint": True, "openWorldHint": False},
     "change": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
-    "danger": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
     "net": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
 }
 # uri: (name, what it is, tool, its arguments)
@@ -259,8 +244,9 @@ class Bridge:
         self._shared: Call | None = None
         self._runs: dict[str, None] = {}  # in order
 
-    def introduce(self, name: str) -> None:
+    def introduce(self, client: object) -> None:
         """Note how the client calls itself first; the owner sees it with what the client proposes."""
+        name = clean.name(client.get("name")) if isinstance(client, dict) else ""
         with self._lock:
             if name and not self._name:
                 self._name, self._shared = name, None
@@ -273,7 +259,13 @@ class Bridge:
 
     def tools(self, request: Request) -> Message:
         """Return a page of the tools that are on, as MCP describes them."""
-        found = [_described(spec) for spec in self._call("tool.specs", {})["tools"]] + [_FOLLOW_TOOL]
+        found: list[Message] = [
+            {"name": spec["name"], "description": spec["description"],
+             "inputSchema": {"type": "object", **spec["input_schema"]},
+             "annotations": _HINTS.get(spec["class"], _HINTS["change"])}
+            for spec in [*self._call("tool.specs", {})["tools"], _FOLLOW_TOOL]
+        ]  # fmt: skip
+        found[-1]["title"] = "Result of an earlier call"
         given, start = request.params.get("cursor"), 0
         if given is not None:
             is_number = isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 10
@@ -409,12 +401,6 @@ def _question(waiting: Message) -> Message:
 def _told(value: Message | str, is_error: bool = False) -> Message:
     text = value if isinstance(value, str) else jsonl.dumps(value)
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
-
-
-def _described(spec: Message) -> Message:
-    schema = {"type": "object", **spec["input_schema"]}
-    told = {"name": spec["name"], "description": spec["description"], "inputSchema": schema}
-    return {**told, "annotations": _HINTS.get(spec["class"], _HINTS["danger"])}
 
 
 def _resource(uri: str, name: str, description: str) -> Message:

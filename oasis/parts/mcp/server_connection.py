@@ -162,7 +162,12 @@ class Stdio:
             self._child.close_input()
         deadline = time.monotonic() + STOP_S
         # Looked at without being reaped: as long as it is there, its number names its group and no other.
-        while time.monotonic() < deadline and self._child.returncode is None and not _has_ended(self._child.pid):
+        while time.monotonic() < deadline and self._child.returncode is None:
+            try:
+                if os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                    break
+            except ChildProcessError:
+                break
             time.sleep(_PAUSE_S)
         if self._child.returncode is None:  # else its group was ended already, and the number may be another's
             self._child.end_group()
@@ -275,13 +280,6 @@ def _is_broken(message: object) -> bool:
     if message.get("jsonrpc") == "2.0":
         return message.get("id") is None
     return "result" in message or "error" in message
-
-
-def _has_ended(pid: int) -> bool:
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return True
 
 
 def _piece(number: int) -> bytes:
@@ -411,10 +409,9 @@ class Peer:
             return
         version = found.get("protocolVersion")
         if version not in HANDSHAKE:
-            raise ToolError(
-                "the MCP server %s speaks protocol %s, which oasis does not" % (self._name, clean.line(version)[:40]),
-                "oasis speaks " + ", ".join((MODERN, *HANDSHAKE)),
-            )
+            what = "the MCP server %s speaks protocol %s, which oasis does not"
+            hint = "oasis speaks " + ", ".join((MODERN, *HANDSHAKE))
+            raise ToolError(what % (self._name, clean.line(version)[:40]), hint)
         self._line.version, self._capabilities = str(version), found.get("capabilities")
         self._line.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 

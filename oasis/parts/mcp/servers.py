@@ -220,16 +220,10 @@ def _content(result: Message) -> Message:
         else:
             left_out.append(clean.line(kind)[:40])
     found: Message = {"text": "\n".join(texts)}
-    structured = result.get("structuredContent")
-    if structured is not None and not texts:
-        found["structured"] = structured
-    if links:
-        found["links"] = links[:ITEMS]
-    if left_out:
-        found["left_out"] = left_out[:ITEMS]
-    if result.get("isError") is True:
-        found["is_error"] = True
-    return found
+    if result.get("structuredContent") is not None and not texts:
+        found["structured"] = result["structuredContent"]
+    found.update({name: some[:ITEMS] for name, some in (("links", links), ("left_out", left_out)) if some})
+    return {**found, "is_error": True} if result.get("isError") is True else found
 
 
 def _contents(result: Message) -> Message:
@@ -237,7 +231,7 @@ def _contents(result: Message) -> Message:
     found = dicts(result.get("contents"))
     texts = [str(one["text"]) for one in found if isinstance(one.get("text"), str)]
     left = [clean.line(one.get("mimeType"))[:80] for one in found if "text" not in one]
-    return {"text": "\n".join(texts), "left_out": left} if left else {"text": "\n".join(texts)}
+    return {"text": "\n".join(texts), **({"left_out": left} if left else {})}
 
 
 def _prompt(result: Message) -> Message:
@@ -296,9 +290,12 @@ class Servers:
         found: list[ServerRow] = []
         for entry in self._entries():
             server, where = running.get(entry["name"]), entry["url"] or " ".join(entry["command"])
+            scheme, slashes, rest = entry["url"].partition("://")
+            host = rest.partition("/")[0].partition("?")[0]
+            origin = scheme + slashes + host if slashes else where.partition(" ")[0]
             found.append({
                 "name": entry["name"], "enabled": entry["enabled"],
-                "where": where if role["name"] == "owner" else _origin(where),
+                "where": where if role["name"] == "owner" else origin,
                 "state": server.state() if server else "off", "tools": len(server.specs()) if server else 0,
                 "has_token": bool(entry["url"] and self._kit.settings.key("mcp:" + entry["name"])),
             })  # fmt: skip
@@ -372,12 +369,6 @@ def _end(servers: list[Server]) -> None:
         one.join()
 
 
-def _origin(where: str) -> str:
-    """Return the program, or the host of an address."""
-    scheme, slashes, rest = where.partition("://")
-    return scheme + slashes + rest.partition("/")[0].partition("?")[0] if slashes else where.partition(" ")[0]
-
-
 SEPARATOR = "___"
 LIST_BYTES = 512 * 1024
 # In addition to a server's tools: its resources and prompts, if it claims to have some.
@@ -422,9 +413,8 @@ class Keep:
             return
         data = jsonl.dumps(found).encode()
         if len(data) > LIST_BYTES:
-            raise ToolError(
-                "the MCP server %s describes its tools in %d bytes" % (name, len(data)), "let it offer less"
-            )
+            what = "the MCP server %s describes its tools in %d bytes" % (name, len(data))
+            raise ToolError(what, "let it offer less")
         self._files.folder(self._folder)
         self._files.replace("%s/%s.json" % (self._folder, name), data)
         self._read[name] = found

@@ -109,11 +109,9 @@ class Library:
             told = "delete chats, documents or packages, or keep documents on USB (oasis.main.memory_path)"
             raise StoreError("the disk of %s is full" % self._folder, told)
         if used + size > limit:
-            sizes = used >> 10, size >> 10, limit >> 10
-            raise StoreError(
-                "documents have %d kB, and %d kB more would be above their %d kB" % sizes,
-                "delete some, or set oasis.main.knowledge_quota (kB) and memory_path, which may be on USB",
-            )
+            what = "documents have %d kB, and %d kB more would be above their %d kB"
+            hint = "delete some, or set oasis.main.knowledge_quota (kB) and memory_path, which may be on USB"
+            raise StoreError(what % (used >> 10, size >> 10, limit >> 10), hint)
 
     def _names(self) -> list[str]:
         # The oldest first.

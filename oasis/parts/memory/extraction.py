@@ -1,7 +1,4 @@
-"""Takes facts out of what the owner wrote, after the turn, in a thread that lives while messages wait.
-
-Messages are read one by one; what the owner forgets meanwhile is not written again by the message being read. A failing
-model costs the facts of one message and a line in the log.
+"""What of the owner's words can be a fact, and the small model that is asked for them.
 
 A gate that costs nothing lets few messages through to a model: no small talk, no few letters, nothing about passwords.
 The model is a small one and sees only the owner's own words, never an answer, a log or a device's name.
@@ -22,15 +19,13 @@ fences and words around it.
 
 from __future__ import annotations
 
-import functools
 import re
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice, pairwise
 
 from oasis.config.settings import OFFLINE
-from oasis.core import clean, jsonl, schema
-from oasis.errors import OasisError, ProviderError, SchemaError, UsageError
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, ProviderError, SchemaError
 from oasis.parts.memory.ranking import is_dense, touches, words
 
 TYPE_CHECKING = False
@@ -39,9 +34,7 @@ if TYPE_CHECKING:
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
     from oasis.core.shapes import Json, Message
-    from oasis.parts.memory.owner_facts import Facts
-    from oasis.parts.memory.ranking import Near
-    from oasis.parts.memory.shapes import EndedTurn, IsCancelled, Place, Said
+    from oasis.parts.memory.shapes import IsCancelled, Said
     from oasis.redaction.redactor import Redactor
 
     Schema = dict[str, Json]
@@ -49,13 +42,8 @@ if TYPE_CHECKING:
 
 # Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
 ALIASES = ("nano", "title")
-# Messages that wait; more at once are a script's, and the oldest of them is left out.
-WAITING = 8
-# Older messages of the chat in which a password may have been said, and what tools were called with.
-BEFORE = 12
 # Of a fact in a script without blanks, how many pairs of letters stand in what was said: endings and particles differ.
 DENSE_GROUND = 0.5
-_CLOSE_S = 0.5
 # What a sentence falls into: each part is denied, or not, for itself.
 _CLAUSE = re.compile(
     r"[.,:](?=\s|$)|[;!?\n、。，；：！？]|\b(?:but|aber|sondern|pero|mais|ma|mas)\b"
@@ -69,102 +57,7 @@ _NO = re.compile(
 )
 
 
-class Reading:
-    """What waits to be read. `near` compares facts."""
-
-    def __init__(self, kit: Services, facts: Facts, near: Near, data: Callable[[], tuple[Words, Secrets]]) -> None:
-        self._kit = kit
-        self._facts = facts
-        self._near = near
-        self._data = data
-        self._structured = Structured(kit)
-        self._lock = threading.Lock()
-        self._waiting: list[EndedTurn] = []
-        self._thread: threading.Thread | None = None
-        self._age = 0  # grows when everything that was read until then counts no more
-
-    def read(self, turn: EndedTurn) -> None:
-        """Let a turn be read, soon."""
-        with self._lock:
-            self._waiting = [*self._waiting, turn][-WAITING:]
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="facts", daemon=True)
-                self._thread.start()
-
-    def has_model(self) -> bool:
-        """Return whether anybody could take a fact out of what is said as things are set now."""
-        settings = self._kit.settings
-        return small(settings, settings.services()[0], ALIASES) is not None
-
-    def drop(self) -> None:
-        """Leave out what waits, and what is being read."""
-        with self._lock:
-            self._waiting = []
-            self._age += 1
-
-    def close(self) -> None:
-        """End the thread."""
-        self.drop()
-        thread = self._thread
-        if thread is not None:
-            thread.join(_CLOSE_S)
-
-    def _work(self) -> None:
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    self._thread = None
-                    return
-                turn, age = self._waiting.pop(0), self._age
-            try:
-                self._heard(turn, lambda age=age: self._age != age)  # type: ignore[misc]
-            except OasisError as error:
-                self._kit.log("no facts are taken out of a message: " + error.message)
-            except Exception as bug:  # a thread of nobody's: its end would be silent
-                self._kit.log("a fault while facts were read: %s: %s" % (type(bug).__name__, bug))
-
-    def _heard(self, turn: EndedTurn, is_cancelled: Callable[[], bool]) -> None:
-        """Ask a model for the facts in what was said, keep them, and tell whoever follows the run."""
-        words_, secrets = self._data()
-        service = small(self._kit.settings, turn["service"], ALIASES)
-        if service is None:
-            return
-        is_home = bool(turn["service"].get("is_local"))
-        # What is shown taints what comes of it: facts with words of others are for messages that have them, too.
-        whose = turn.get("taint") or []
-        sure = [fact for fact in self._facts.sure() if set(fact.get("taint", [])) <= set(whose)]
-        known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True, is_home)]
-        messages, form = asked(words_, turn["said"], known)
-        found = read(self._structured.answer(service, messages, form, is_cancelled))
-        # Secrets are looked for in what the owner said in the chat, and in what tools were called with.
-        before, inputs = [turn["said"]], []
-        try:
-            page = self._kit.chats.page(turn["chat"], limit=BEFORE)["messages"] if found else []
-            before = [schema.text_of(message) for message in page if message["role"] == "user"]
-            inputs = [call["input"] for message in page for call in schema.tool_uses(message)]
-        except UsageError:
-            pass  # the chat was deleted meanwhile
-        said = secrets.said(before)
-        alike = functools.partial(self._near.alike, is_home=is_home)
-        source: Place = {"chat": turn["chat"], "message": turn["message"]}
-        kept = []
-        for one in found:
-            if not _is_from(one["fact"], turn["said"], words_) or secrets.reason(one["fact"], said, inputs):
-                continue
-            if self._facts.say(
-                one["fact"], one["category"], alike, is_cancelled, taint=whose, source=source,
-                supersedes=one["supersedes"],
-            ):  # fmt: skip
-                kept.append(one["fact"])
-        try:
-            if kept:
-                note = "remembered: %s (see: oasis memory)" % "; ".join(kept)
-                self._kit.runs.get(turn["run"]).emit("note", text=note)
-        except UsageError:
-            pass  # nobody follows it any more
-
-
-def _is_from(fact: str, said: str, data: Words) -> bool:
+def is_from(fact: str, said: str, data: Words) -> bool:
     """Return whether what a fact says of the owner was said: small models repeat what they were shown, and invent.
 
     Every word of it must stand in the owner's own, but for those that tie them to the owner.
@@ -211,6 +104,10 @@ def object_schema(properties: dict[str, Json]) -> Schema:
 _TEXT: Schema = {"type": "string"}
 _FACT = object_schema({"fact": _TEXT, "category": {**_TEXT, "enum": list(CATEGORIES)}, "supersedes": _TEXT})
 _SCHEMA = object_schema({"facts": {"type": "array", "maxItems": FACTS, "items": _FACT}})
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().strip(_MARKS).replace(",", " ").split())
 
 
 class Words:
@@ -266,10 +163,6 @@ def line(value: object) -> str:
     """Return a text as one clean line, "" for none and for one that is too long or says nothing."""
     text = " ".join(clean.line(value).split()) if isinstance(value, str) else ""
     return text if 3 <= len(text) <= FACT_CHARS and any(map(str.isalpha, text)) else ""
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().strip(_MARKS).replace(",", " ").split())
 
 
 # A short secret that the router holds (a PIN) is looked for as a word; below this anything would be one.
@@ -350,21 +243,17 @@ class Secrets:
             return "it holds what looks like a key"
         if _is_card(text) or _IBAN.search(text) or _CODE.search(text):
             return "it holds what looks like a code or an account"
-        if self._redactor.first_words(text, list(inputs)) != text or self._holds(text):
+        words = _words(text)
+        # A secret that is too short for the redactor counts where it stands as a word.
+        held = [secret[4] for secret in self._redactor.held() if len(secret[4]) >= _HELD_CHARS]
+        is_held = any(secret in words or (" " in secret and secret in text) for secret in held)
+        if is_held or self._redactor.first_words(text, list(inputs)) != text:
             return "it holds a secret of this router"
         plain = text.casefold()
         known = _words(plain)
         if any(word.casefold() in known or (_is_odd(word) and word.casefold() in plain) for word in said):
             return "it holds what may be a password that was said before"
         return ""
-
-    def _holds(self, text: str) -> bool:
-        """Return whether a secret that is too short for the redactor stands in a text as a word."""
-        words = _words(text)
-        return any(
-            len(secret[4]) >= _HELD_CHARS and (secret[4] in words or (" " in secret[4] and secret[4] in text))
-            for secret in self._redactor.held()
-        )
 
 
 _BRACKETS = ".,;:!?()[]{}<>\"'`“”„«»‘’=、。"

@@ -4,6 +4,9 @@
     added(turn, extras)  the facts that matter for a turn, as a few lines of the system prompt
     after(turn)          a small model takes facts out of what the owner wrote, in a thread of its own
 
+Messages are read one by one, in a thread that lives while some wait; what the owner forgets meanwhile is not written
+again by the message being read. A failing model costs the facts of one message and a line in the log.
+
 Only what the owner typed is read: no answer, no log, nothing that a device said. A message that may hold words of
 others, as all do that come by a messenger, is read only with `memory_tainted`, and its facts carry the taint. Secrets
 are never facts (extraction.py). Without facts nothing is added to a prompt, and no model is asked unless the owner
@@ -22,9 +25,9 @@ import threading
 from collections.abc import Callable, Sequence
 
 from oasis.config.settings import write
+from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.parts.memory import extraction, ranking
-from oasis.parts.memory.extraction import Reading, Secrets
 from oasis.parts.memory.ranking import Embedder
 from oasis.system.records import Records
 
@@ -39,6 +42,11 @@ if TYPE_CHECKING:
     Alike = Callable[[str, list[Fact]], tuple[list[float], float]]
 
 
+# Messages that wait; more at once are a script's, and the oldest of them is left out.
+WAITING = 8
+# Older messages of the chat in which a password may have been said, and what tools were called with.
+BEFORE = 12
+_CLOSE_S = 0.5
 SWITCH = ("0", "1")
 # The options of the section `main`: whether facts are taken out of what is said, also of what holds words of others.
 EXTRACT, TAINTED = "memory_extract", "memory_tainted"
@@ -56,12 +64,16 @@ class Memory:
         records = Records(kit.files, path, MOST + 1, kit.free_bytes, kit.log)
         self.facts = Facts(records, kit.clock.unix_s, kit.is_clock_trusted, kit.new_id)
         self.near = ranking.Near(lambda: Embedder(kit), lambda: self._data[0].empty, kit.log)
-        self._reading = Reading(kit, self.facts, self.near, lambda: self._data)
+        self._structured = extraction.Structured(kit)
+        self._lock = threading.Lock()
+        self._waiting: list[EndedTurn] = []  # to be read
+        self._thread: threading.Thread | None = None
+        self._age = 0  # grows when everything that was read until then counts no more
 
     @functools.cached_property
-    def _data(self) -> tuple[extraction.Words, Secrets]:
+    def _data(self) -> tuple[extraction.Words, extraction.Secrets]:
         words = extraction.Words()
-        return words, Secrets(words.secret, words.empty, self._kit.redactor)
+        return words, extraction.Secrets(words.secret, words.empty, self._kit.redactor)
 
     # What front-ends call
 
@@ -88,7 +100,7 @@ class Memory:
         """Forget one fact or all of them; their words are off the flash when this returns."""
         if bool(id) == all:
             raise UsageError("either the id of a fact, or all of them", "list them: oasis memory")
-        self._reading.drop()
+        self._drop()
         self.near.drop()
         if id:
             self.facts.get(id)
@@ -106,9 +118,10 @@ class Memory:
                 {"op": "set", "section": "main", "option": name, "value": SWITCH[value]} for name, value in given
             ])  # fmt: skip
         if extract is False:
-            self._reading.drop()
+            self._drop()
         reply: FactSwitches = {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}
-        if extract and not self._reading.has_model():
+        settings = self._kit.settings
+        if extract and extraction.small(settings, settings.services()[0], extraction.ALIASES) is None:
             reply["note"] = "no model is set, so nothing is taken until one is: oasis setup"
         return reply
 
@@ -165,12 +178,80 @@ class Memory:
         if not self._is(EXTRACT) or (turn.get("taint") and not self._is(TAINTED)):
             return
         words, secrets = self._data
-        if not words.is_talk(turn["said"]) and not secrets.speaks_of(turn["said"]):
-            self._reading.read(turn)
+        if words.is_talk(turn["said"]) or secrets.speaks_of(turn["said"]):
+            return
+        with self._lock:
+            self._waiting = [*self._waiting, turn][-WAITING:]
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="facts", daemon=True)
+                self._thread.start()
 
     def close(self) -> None:
         """End the thread that reads."""
-        self._reading.close()
+        self._drop()
+        thread = self._thread
+        if thread is not None:
+            thread.join(_CLOSE_S)
+
+    def _drop(self) -> None:
+        """Leave out what waits, and what is being read."""
+        with self._lock:
+            self._waiting = []
+            self._age += 1
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._thread = None
+                    return
+                turn, age = self._waiting.pop(0), self._age
+            try:
+                self._read(turn, lambda age=age: self._age != age)  # type: ignore[misc]
+            except OasisError as error:
+                self._kit.log("no facts are taken out of a message: " + error.message)
+            except Exception as bug:  # a thread of nobody's: its end would be silent
+                self._kit.log("a fault while facts were read: %s: %s" % (type(bug).__name__, bug))
+
+    def _read(self, turn: EndedTurn, is_cancelled: Callable[[], bool]) -> None:
+        """Ask a model for the facts in what was said, keep them, and tell whoever follows the run."""
+        words, secrets = self._data
+        service = extraction.small(self._kit.settings, turn["service"], extraction.ALIASES)
+        if service is None:
+            return
+        is_home = bool(turn["service"].get("is_local"))
+        # What is shown taints what comes of it: facts with words of others are for messages that have them, too.
+        whose = turn.get("taint") or []
+        sure = [fact for fact in self.facts.sure() if set(fact.get("taint", [])) <= set(whose)]
+        known = [fact["fact"] for fact in self.near.nearest(turn["said"], sure, True, True, is_home)]
+        messages, form = extraction.asked(words, turn["said"], known)
+        found = extraction.read(self._structured.answer(service, messages, form, is_cancelled))
+        # Secrets are looked for in what the owner said in the chat, and in what tools were called with.
+        before, inputs = [turn["said"]], []
+        try:
+            page = self._kit.chats.page(turn["chat"], limit=BEFORE)["messages"] if found else []
+            before = [schema.text_of(message) for message in page if message["role"] == "user"]
+            inputs = [call["input"] for message in page for call in schema.tool_uses(message)]
+        except UsageError:
+            pass  # the chat was deleted meanwhile
+        said = secrets.said(before)
+        alike = functools.partial(self.near.alike, is_home=is_home)
+        source: Place = {"chat": turn["chat"], "message": turn["message"]}
+        kept = []
+        for one in found:
+            if not extraction.is_from(one["fact"], turn["said"], words) or secrets.reason(one["fact"], said, inputs):
+                continue
+            if self.facts.say(
+                one["fact"], one["category"], alike, is_cancelled, taint=whose, source=source,
+                supersedes=one["supersedes"],
+            ):  # fmt: skip
+                kept.append(one["fact"])
+        try:
+            if kept:
+                note = "remembered: %s (see: oasis memory)" % "; ".join(kept)
+                self._kit.runs.get(turn["run"]).emit("note", text=note)
+        except UsageError:
+            pass  # nobody follows it any more
 
 
 def _category(given: str) -> str:

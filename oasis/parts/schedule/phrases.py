@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import re
 import time
+from collections.abc import Callable, Mapping
 
 from oasis.core import clean, jsonl
 from oasis.errors import UsageError
@@ -23,7 +24,7 @@ from oasis.parts.schedule.zone import DAY_S, day_number, month_days
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.schedule.shapes import Callable, Fact, LanguageData, Mapping
+    from oasis.parts.schedule.shapes import Fact, LanguageData
     from oasis.parts.schedule.zone import Zone
 
     Values = Mapping[str, str | int]
@@ -112,20 +113,21 @@ class Language:
     """The expressions of one language, compiled."""
 
     def __init__(self, data: LanguageData) -> None:
-        self._is_wide = bool(data.get("wide"))
         self._numbers = data["number"]
         self._words: dict[str, Values] = {
             "day": data["day"], "to": data["day"], "month": data["month"], "unit": data["unit"], "part": data["part"],
         }  # fmt: skip
-        self._macros = {name: _either(words) for name, words in {**self._words, "number": self._numbers}.items()}
-        digits = "[0-9零〇一二三四五六七八九十两兩]{1,4}" if self._is_wide else "[0-9]{1,4}"
-        self._macros["n"] = _either(self._numbers, digits)
-        self._rules = [(kind, self._compiled(text), fixed[0] if fixed else {}) for kind, text, *fixed in data["rules"]]
-        self._fill = self._compiled(data["fill"])
+        is_wide = bool(data.get("wide"))
+        digits = "[0-9零〇一二三四五六七八九十两兩]{1,4}" if is_wide else "[0-9]{1,4}"
+        macros = {name: _either(words) for name, words in {**self._words, "number": self._numbers}.items()}
+        macros["n"] = _either(self._numbers, digits)
+        around = "(?:%s)" if is_wide else r"(?<![\w])(?:%s)(?![\w])"
 
-    def _compiled(self, expression: str) -> re.Pattern[str]:
-        text = _MACRO.sub(lambda match: self._macros[match.group(1)], expression)
-        return re.compile("(?:%s)" % text if self._is_wide else r"(?<![\w])(?:%s)(?![\w])" % text)
+        def compiled(expression: str) -> re.Pattern[str]:
+            return re.compile(around % _MACRO.sub(lambda match: macros[match.group(1)], expression))
+
+        self._rules = [(kind, compiled(text), fixed[0] if fixed else {}) for kind, text, *fixed in data["rules"]]
+        self._fill = compiled(data["fill"])
 
     def facts(self, text: str) -> tuple[list[Fact], str]:
         """Return the facts of a sentence in their order, and the words that are left."""
@@ -201,10 +203,8 @@ class Phrase:
         Raises: UsageError.
         """
         if self._of("odd"):
-            raise UsageError(
-                "cannot be kept: a schedule knows times, weekdays and days of the month",
-                "name such days, like every Monday",
-            )
+            what = "cannot be kept: a schedule knows times, weekdays and days of the month"
+            raise UsageError(what, "name such days, like every Monday")
         # "Mondays at 8 and Fridays at 9": in one order every time would come on every day.
         order = "".join("c" if fact["kind"] == "clock" else "d" for fact in self._facts if fact["kind"] != "part")
         if "d" in order.strip("d"):
@@ -214,9 +214,8 @@ class Phrase:
             if needed in kinds and kinds <= {needed, *allowed}:
                 return work(self)
         if not kinds or kinds == {"next"}:
-            raise UsageError(
-                "does not say on which day, or whether every day", "like 'every day at 7:00' or 'tomorrow at 7:00'"
-            )
+            hint = "like 'every day at 7:00' or 'tomorrow at 7:00'"
+            raise UsageError("does not say on which day, or whether every day", hint)
         raise UsageError("says on which day in two ways", _ONE_OF_THEM)
 
     def _of(self, kind: str) -> list[Fact]:
@@ -258,7 +257,8 @@ class Phrase:
             self.notes.append("%d is taken as %02d:00 in the morning, not as %d:00" % (hour, hour, hour + 12))
         return (hour * 60 + (minute if not fact.get("back") else -minute)) % 1440
 
-    def _once_at(self) -> int:
+    def once_at(self) -> int:
+        """Return the one time of day that was said."""
         found = self._clocks()
         if len(found) != 1:
             what = "says several times of day" if found else "does not say at what time of day"
@@ -289,10 +289,9 @@ class Phrase:
         if self._of("window"):
             raise UsageError("says from when to when, but not every how many hours", "like 'every hour from 8 to 18'")
         if number != 1:
-            raise UsageError(
-                "cannot be kept: every %d %ss is no day of the week or month" % (number, unit),
-                "name the days, like 'every Monday and Thursday' or 'on the 1st and 15th of every month'",
-            )
+            what = "cannot be kept: every %d %ss is no day of the week or month" % (number, unit)
+            hint = "name the days, like 'every Monday and Thursday' or 'on the 1st and 15th of every month'"
+            raise UsageError(what, hint)
         for kind, units, work in (
             ("days", ("day", "week"), self._weekly), ("mday", ("month",), self._monthly),
             ("date", ("year",), self._yearly),
@@ -323,8 +322,7 @@ class Phrase:
             hours = "%d-%d" % (first, last if step else last - 1)
         hours += "/%d" % step if step > 1 else ""
         span = "0" if step else "*/%d" % minutes
-        days = ",".join(_day_names(self._weekdays())) or "*"
-        return "%s %s * * %s" % (span, "0" if step == 24 else hours, days)
+        return "%s %s * * %s" % (span, "0" if step == 24 else hours, self._day_names() or "*")
 
     def _weekdays(self) -> set[int]:
         found: set[int] = set()
@@ -336,8 +334,11 @@ class Phrase:
                 found.update((fact["day"] + step) % 7 for step in range(span + 1))
         return found
 
+    def _day_names(self) -> str:
+        return ",".join(DAYS[day][:3].lower() for day in sorted(self._weekdays()))
+
     def _weekly(self) -> str:
-        days = ",".join(_day_names(self._weekdays()))
+        days = self._day_names()
         if any(fact.get("which") for fact in self._of("days")):
             raise UsageError("says every week and one week", _ONE_OF_THEM)
         return self._again("%s(%s)" % ("custom" if "," in days else "weekly", days), "* * " + days)
@@ -368,7 +369,7 @@ class Phrase:
         said = self._of("days")
         if len(self._weekdays()) > 1 or any(fact.get("each") for fact in said):
             return self._weekly()
-        day, which, minutes = said[0]["day"], said[0].get("which", ""), self._once_at()
+        day, which, minutes = said[0]["day"], said[0].get("which", ""), self.once_at()
         this_week = self._today - self._weekday + day
         if which == "nextweek":
             return _date(this_week + 7, minutes)
@@ -388,21 +389,19 @@ class Phrase:
             return self._monthly()
         fact = self._one("mday")
         if not of <= {"next", "this"}:
-            raise UsageError(
-                "does not say in which month, or whether in every month",
-                "like 'on the %d. of every month at 7:00', or a date like 2026-12-24 18:00" % fact.get("d", 1),
-            )
+            hint = "like 'on the %d. of every month at 7:00', or a date like 2026-12-24 18:00" % fact.get("d", 1)
+            raise UsageError("does not say in which month, or whether in every month", hint)
         year, month = self._year, self._month
         if of == {"next"}:
             year, month = year + month // 12, month % 12 + 1
         day = month_days(year, month) if fact["d"] == 31 else fact["d"]
-        return _date(_number_of(year, month, day), self._once_at())
+        return _date(_number_of(year, month, day), self.once_at())
 
     def _on_date(self) -> str:
         """Read a date; without a year it is the next such day."""
         date = self._one("date")
         month, day = _month_of(date)
-        minutes = self._once_at()
+        minutes = self.once_at()
         if "y" in date:
             number = _number_of(date["y"] + (2000 if date["y"] < 100 else 0), month, day)
         else:
@@ -417,7 +416,7 @@ class Phrase:
 
     def _offset(self) -> str:
         fact = self._one("offset")
-        number, minutes = self._today + fact["n"], self._once_at()
+        number, minutes = self._today + fact["n"], self.once_at()
         is_night = self._of("clock") and any(one.get("part") == "night" for one in self._facts)
         is_midnight = any(one.get("is_midnight") for one in self._of("clock"))
         if minutes < 360 and (is_night or is_midnight):  # a night's hour after midnight belongs to the next day
@@ -439,14 +438,11 @@ class Phrase:
             if abs(self._zone.moment(*found) - at) > 60:
                 raise UsageError("means an hour that the clocks show twice", "say it a little later or earlier")
             return _date(*found)
-        minutes = self._once_at() if self._of("clock") or self._of("part") else self._minutes
+        minutes = self.once_at() if self._of("clock") or self._of("part") else self._minutes
         if unit in ("day", "week"):
             return _date(self._today + number * (7 if unit == "week" else 1), minutes)
         months = self._month - 1 + number * (12 if unit == "year" else 1)
         return _date(_number_of(self._year + months // 12, months % 12 + 1, self._day), minutes)
-
-    def _next(self) -> str:
-        return shown(self._once_at()) + " once"
 
 
 # A kind that must be there, kinds that may be there as well, and what reads them.
@@ -457,7 +453,7 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], Callable[[Phrase], str]], ...] = (
     ("mday", ("once",), Phrase._mday),
     ("offset", ("once",), Phrase._offset),
     ("in", ("once",), Phrase._in),
-    ("once", (), Phrase._next),
+    ("once", (), lambda phrase: shown(phrase.once_at()) + " once"),
 )
 
 
@@ -466,8 +462,8 @@ def _two_ways(unit: str) -> UsageError:
 
 
 def _ambiguous(number: int, other: int, minutes: int) -> UsageError:
-    choice = "%s or %s" % (_date(number, minutes), _date(other, minutes))
-    return UsageError("can mean %s" % choice, "write the one that is meant")
+    choice = _date(number, minutes), _date(other, minutes)
+    return UsageError("can mean %s or %s" % choice, "write the one that is meant")
 
 
 def _in_half(hour: int, half: str) -> int:
@@ -489,19 +485,14 @@ def _in_part(hour: int, part: str) -> int:
     raise UsageError("says %d o'clock and %s" % (hour, part), _WHICH_CLOCK)
 
 
-def _day_names(days: set[int]) -> list[str]:
-    return [DAYS[day][:3].lower() for day in sorted(days)]
-
-
 def _month_of(date: Fact) -> tuple[int, int]:
     if "a" in date:
         month, day = date["a"], date["b"]
         if date.get("order") == "dm" or month > 12:
             month, day = day, month
         elif day <= 12 and month != day:
-            raise UsageError(
-                "has a date in which either number could be the day", "write it like 24 December or 2026-12-24"
-            )
+            hint = "write it like 24 December or 2026-12-24"
+            raise UsageError("has a date in which either number could be the day", hint)
     else:
         month, day = date.get("month") or date["e"], date["d"]
     if not 1 <= month <= 12 or not 1 <= day <= month_days(2028, month):

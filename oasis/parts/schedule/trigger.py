@@ -200,10 +200,8 @@ def _cron(text: str) -> Trigger:
     times = sorted(hour * 60 + minute for hour in hours for minute in minutes)
     gap = min(later - earlier for earlier, later in itertools.pairwise([*times, times[0] + 1440]))
     if gap < LEAST_MINUTES:
-        raise UsageError(
-            "it would come every %d minute(s)" % gap,
-            "at least %d minutes lie between, like */15 * * * *" % LEAST_MINUTES,
-        )
+        hint = "at least %d minutes lie between, like */15 * * * *" % LEAST_MINUTES
+        raise UsageError("it would come every %d minute(s)" % gap, hint)
     numbers = frozenset((day - 1) % 7 for day in weekdays)
     fit = all if words[2].startswith("*") or words[4].startswith("*") else any
 

@@ -222,7 +222,7 @@ def test_a_message_with_words_of_others_is_read_only_where_the_owner_set_that(tm
     try:
         memory.memory_set(extract=True)
         memory.after(turn)
-        assert memory._reading._thread is None and model.bodies == []
+        assert memory._thread is None and model.bodies == []
         memory.memory_set(tainted=True)
         memory.after(turn)
         (fact,) = until(memory.facts.all)

@@ -13,8 +13,8 @@ from oasis.parts.memory.extraction import (
     Secrets,
     Structured,
     Words,
-    _is_from,
     asked,
+    is_from,
     read,
     small,
     value,
@@ -383,4 +383,4 @@ SAID = [
 
 @pytest.mark.parametrize(("said", "fact", "is_kept"), SAID)
 def test_a_fact_is_not_the_opposite_of_what_was_said(said, fact, is_kept):
-    assert _is_from(fact, said, DATA) is is_kept
+    assert is_from(fact, said, DATA) is is_kept
