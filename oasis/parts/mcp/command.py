@@ -11,14 +11,13 @@ import time
 
 from oasis.cli.commands import OK
 from oasis.cli.rpc_client import Client
-from oasis.cli.terminal import read_secret
+from oasis.cli.terminal import Screen, read_secret
 from oasis.errors import UsageError
 from oasis.parts.mcp.server import Bridge, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli.rpc_client import Call
-    from oasis.cli.terminal import Screen
     from oasis.parts.mcp.server import Call as Ask
     from oasis.parts.mcp.shapes import ServerList
 

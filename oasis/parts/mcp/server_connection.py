@@ -309,15 +309,7 @@ class Http:
 
     def ask(self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled) -> Message:
         """Send a request and return its response; see Line."""
-        found: list[Message] = []
-
-        def heard(said: Message) -> None:
-            if "method" in said:
-                on_message(said)
-            elif said.get("id") in (message["id"], None):
-                found.append(said)
-
-        self._send(message, seconds, heard, is_cancelled)
+        found = self._send(message, seconds, on_message, is_cancelled)
         if not found:
             raise ToolError("the MCP server %s gave no answer" % self._name, "look whether its address is right")
         return found[0]
@@ -330,18 +322,22 @@ class Http:
         """Nothing is held open."""
 
     def _send(
-        self, message: Message, seconds: float, heard: Callable[[Message], None], is_cancelled: IsCancelled
-    ) -> None:
+        self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled
+    ) -> list[Message]:  # fmt: skip
+        """Send a message; return what answers it."""
         request = {"profile": "compatible", "base_url": self._url, "key": self._key, "message": message}
         request.update(session=self._session, version=self.version)
         request["options"] = {"idle_s": seconds, "total_s": seconds, "retries": 0}
+        found: list[Message] = []
         ending: Message = {}
 
         def on_event(event: Message) -> None:
-            if event["type"] == "message":
-                heard(event["message"])
-            elif event["type"] in ("mcp", "error"):
+            if event["type"] in ("mcp", "error"):
                 ending.update(event)
+            elif event["type"] == "message" and "method" in event["message"]:
+                on_message(event["message"])
+            elif event["type"] == "message" and event["message"].get("id") in (message.get("id"), None):
+                found.append(event["message"])
 
         self._post(request, on_event, is_cancelled)
         if ending.get("type") == "error":
@@ -355,6 +351,7 @@ class Http:
             hint = "set its token: oasis servers key %s" % self._name
             raise ToolError("the MCP server %s lets nobody in without a token (HTTP %d)" % (self._name, status), hint)
         self._session = str(ending.get("session", "")) or self._session
+        return found
 
 
 MODERN = "2026-07-28"

@@ -9,14 +9,13 @@ import time
 from oasis.cli.commands import DECLINED, OK
 from oasis.cli.prompt import follow
 from oasis.cli.request import send
-from oasis.cli.terminal import is_meant, read_text
+from oasis.cli.terminal import Screen, is_meant, read_text
 from oasis.core import clean
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli.rpc_client import Call
-    from oasis.cli.terminal import Screen
     from oasis.parts.memory.shapes import DocumentList, FactList, FoundAll, OptionTold, SkillList
 
     Lines = list[str | tuple[str, str]]

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice, pairwise
 
-from oasis.config.settings import OFFLINE
+from oasis.config.settings import OFFLINE, Settings
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, ProviderError, SchemaError
 from oasis.parts.memory.ranking import is_dense, touches, words
@@ -31,7 +31,6 @@ from oasis.parts.memory.ranking import is_dense, touches, words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.api.parts import Services
-    from oasis.config.settings import Settings
     from oasis.config.shapes import Service
     from oasis.core.shapes import Json, Message
     from oasis.parts.memory.shapes import IsCancelled, Said

@@ -307,10 +307,7 @@ def found_options(query: str, type_of: TypeOf, most: int) -> list[OptionTold]:
     if not told:
         words = ranking.Words(query)
         for path, text in described.texts():
-            if words.may_have(text):
-                words.take(path, text)
-            else:
-                words.skip(len(text))
+            words.take(path, text)
         options = [described.option(*str(path).split(".", 2)) for _, path in words.order(most, LEAST)]
         told = [one for one in options if one is not None]
     short: list[Any] = [{key: one[key] for key in one if key not in ("asked", "source", "also")} for one in told]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from oasis.api.parts import Extras, Services
-    from oasis.parts.memory.shapes import Days, EndedTurn, Fact, FactExport, FactList, FactSwitches, Place, Turn
+    from oasis.parts.memory.shapes import EndedTurn, Fact, FactExport, FactList, FactSwitches, Place, Turn
     from oasis.system.records import Record
 
     Alike = Callable[[str, list[Fact]], tuple[list[float], float]]
@@ -291,7 +291,7 @@ class Facts:
     def all(self) -> list[Fact]:
         """Return all facts as they are now, those that faded too; the surest first, then the newest."""
         with self._lock:
-            count = int(self._days().get("count", 0))
+            _, count = self._days()
             facts: list[Fact] = [{**fact, "confidence": faded(fact, count)} for fact in self._living()]
             return sorted(facts, key=lambda fact: (-fact["confidence"], -fact["updated_unix_s"], fact["id"]))
 
@@ -344,7 +344,7 @@ class Facts:
             "id": same["id"] if same else self._new_id(), "fact": text, "category": category,
             "confidence": min(round(same["confidence"] + MORE, 4), 1.0) if same else 1.0,
             "created_unix_s": same["created_unix_s"] if same else now_s, "updated_unix_s": now_s,
-            "day": int(self._days().get("count", 0)),
+            "day": self._days()[1],
         }  # fmt: skip
 
     def correct(self, name: str, text: str, category: str) -> Fact:
@@ -382,13 +382,11 @@ class Facts:
         with self._lock:
             if not self._records.count():
                 return
-            days, today = self._days(), self._unix_s() // DAY_S
-            last = int(days.get("last", 0))
+            (last, count), today = self._days(), self._unix_s() // DAY_S
             if today == last or not self._is_trusted(self._newest_s()):
                 return
             # A day before the last one: the clock was ahead for a while, and goes on from here without counting.
-            count = int(days.get("count", 0)) + (today > last)
-            self._records.put({"id": _DAYS, "last": today, "count": count})
+            self._records.put({"id": _DAYS, "last": today, "count": count + (today > last)})
             oldest_s = self._unix_s() - GONE_AFTER_DAYS * DAY_S
             faint = [fact for fact in self.all() if fact["confidence"] < SHOWN]
             gone = [fact["id"] for fact in faint if fact["updated_unix_s"] < oldest_s]
@@ -398,10 +396,11 @@ class Facts:
     def _living(self) -> list[Fact]:
         return [record for record in self._records.all() if _is_fact(record)]
 
-    def _days(self) -> Days:
+    def _days(self) -> tuple[int, int]:
+        """Return the last day that was counted, and how many were."""
         found = self._records.get(_DAYS) or {}
         last, count = found.get("last"), found.get("count")
-        return {"last": last, "count": count} if type(last) is int and type(count) is int else {}
+        return (last, count) if type(last) is int and type(count) is int else (0, 0)
 
     def _newest_s(self) -> int:
         return max([record["updated_unix_s"] for record in self._living()], default=0)

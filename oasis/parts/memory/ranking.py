@@ -108,7 +108,7 @@ class Words:
         """Look at a chunk; `key` is what it is called in the order, `chars` its length where `text` holds more."""
         length = chars or len(text)
         self.skip(length)
-        counts = self.counts(text)
+        counts = self.counts(text) if self.may_have(text) else {}
         if counts:
             self._found.append((key, length, counts))
             for term in counts:

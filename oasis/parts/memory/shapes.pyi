@@ -184,12 +184,6 @@ class Said(TypedDict):
     category: str
     supersedes: str
 
-class Days(TypedDict, total=False):
-    """The record that counts the days on which facts were used."""
-
-    last: int
-    count: int
-
 class Skill(TypedDict):
     name: str
     description: str

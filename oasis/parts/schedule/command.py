@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from oasis.cli.commands import DECLINED, OK
 from oasis.cli.prompt import follow
-from oasis.cli.terminal import is_meant, read_text
+from oasis.cli.terminal import Screen, is_meant, read_text
 from oasis.core import clean
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli.rpc_client import Call
-    from oasis.cli.terminal import Screen
     from oasis.parts.schedule.shapes import JobChanges, JobList, JobView
 
 _USAGE = "usage: oasis schedule [list|add WHEN WISH|change ID [WISH]|on ID|off ID|run ID|approve ID|delete ID or all]"

@@ -26,15 +26,13 @@ from collections.abc import Callable
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
 from oasis.errors import OasisError, SchemaError, SettingsError, UciError, UsageError
-from oasis.parts.schedule.zone import Zone
+from oasis.parts.schedule.zone import Zone, Zones
 from oasis.system.digest import is_equal, sha256
 from oasis.tools.principal import Principal
 from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
     from oasis.agent.runs import Run
     from oasis.agent.shapes import AnswerEvent as Answered
     from oasis.agent.shapes import Ask, Asked, OfferedTool, OnEvent
@@ -44,12 +42,10 @@ if TYPE_CHECKING:
     from oasis.core.shapes import Message, Sequence
     from oasis.core.store import Chat
     from oasis.parts.schedule.shapes import Approval, Event, Item, Job, PlanNote, ToolCall
-    from oasis.parts.schedule.zone import Zones
     from oasis.system.records import Record, Records
     from oasis.tools.shapes import TurnExtras
 
     Read = Callable[[str], bytes]
-    Same = Literal["operations", "services", "call", "undoes", "forces", "risk", "typed_word"]
 
 # A plan of the night is found in the morning, and one of the morning in the evening.
 WAIT_S = 12 * 3600
@@ -79,11 +75,11 @@ _KINDS: dict[str, type] = {
 _SHOWN_AHEAD = ("when", "timezone", "wish", "calls")
 # What became of the plan of the last run, in words; "lost" means the daemon ended while it waited.
 STATES = {
-    "waiting": "its plan waits for you until %s: %s",
-    "expired": "its plan waited until %s, nobody decided, and nothing was done: %s",
-    "declined": "its plan was declined, and nothing was done: %s",
-    "cancelled": "its plan was stopped while it waited, and nothing was done: %s",
-    "lost": "its plan was lost when oasis ended while it waited, and nothing was done: %s",
+    "waiting": "its plan waits for you until %(until)s: %(plan)s",
+    "expired": "its plan waited until %(until)s, nobody decided, and nothing was done: %(plan)s",
+    "declined": "its plan was declined, and nothing was done: %(plan)s",
+    "cancelled": "its plan was stopped while it waited, and nothing was done: %(plan)s",
+    "lost": "its plan was lost when oasis ended while it waited, and nothing was done: %(plan)s",
 }
 
 
@@ -92,17 +88,13 @@ class Jobs:
 
     def __init__(self, records: Records, zones: Zones, log: Callable[..., object]) -> None:
         self.editing = threading.RLock()
-        self._records = records
+        self.records = records  # also those that are no job
         self._zones = zones
         self._log = log
 
-    def all(self) -> list[Record]:
-        """Return every record, also those that are no job."""
-        return self._records.all()
-
     def valid(self) -> list[Job]:
         """Return the records that are jobs."""
-        return [record for record in self.all() if not fault(record)]  # type: ignore[misc]  # checked
+        return [record for record in self.records.all() if not fault(record)]  # type: ignore[misc]  # checked
 
     def enabled(self) -> list[Job]:
         """Return the jobs that are enabled."""
@@ -110,33 +102,26 @@ class Jobs:
 
     def get(self, name: str) -> Job | None:
         """Return a job, None for an unknown or invalid one."""
-        record = self._records.get(name)
+        record = self.records.get(name)
         return None if record is None or fault(record) else record  # type: ignore[return-value]  # checked
 
     def find(self, name: str) -> Job:
-        """Return a job.
-
-        Raises: UsageError for an unknown or invalid one.
-        """
+        """Return a job. Raises: UsageError for an unknown or invalid one."""
         found = self.get(name)
         if found is None:
-            reason = fault(self._record(name))
-            what = "the scheduled job %s cannot be read: %s" % (name, reason)
+            what = "the scheduled job %s cannot be read: %s" % (name, fault(self._record(name)))
             raise UsageError(what, "delete it, and make it again")
         return found
 
     def _record(self, name: str) -> Record:
-        found = self._records.get(name)
+        found = self.records.get(name)
         if found is None:
             raise UsageError("unknown scheduled job %r" % name, "list them with: oasis schedule")
         return found
 
     def put(self, job: Job) -> None:
-        """Write a job.
-
-        Raises: StoreError.
-        """
-        self._records.put({**job})
+        """Write a job. Raises: StoreError."""
+        self.records.put({**job})
 
     def delete(self, name: str) -> int:
         """Delete a job, valid or not, or with "" all of them; return how many there were.
@@ -144,27 +129,22 @@ class Jobs:
         Raises: UsageError for an unknown one.
         """
         with self.editing:
-            records = [self._record(name)] if name else self.all()
-            return self._records.delete([record["id"] for record in records], forget=True)
+            records = [self._record(name)] if name else self.records.all()
+            return self.records.delete([record["id"] for record in records], forget=True)
 
     def zone(self, job: Job) -> Zone:
-        """Return the zone of a job's times.
-
-        Raises: UsageError for an invalid one.
-        """
+        """Return the zone of a job's times. Raises: UsageError for an invalid one."""
         return Zone(job["timezone"]) if job.get("timezone") else self._zones.router()
 
     def plan_words(self, job: Job, plan: PlanNote) -> str:
         """Return what became of the plan of a job's last run, "" for an unknown state."""
-        words, summary = STATES.get(str(plan.get("state")), ""), str(plan.get("summary") or "a plan")
-        if words.count("%s") != 2:
-            return words % summary if words else ""
-        until_s = plan.get("until_unix_s")
+        until_s, until = plan.get("until_unix_s"), ""
         try:
             until = self.zone(job).shown(until_s if isinstance(until_s, int) else 0)
         except OasisError:
-            until = ""
-        return words % (until, summary)
+            pass  # its zone is one no more
+        words = STATES.get(str(plan.get("state")), "")
+        return words % {"until": until, "plan": plan.get("summary") or "a plan"}
 
     def disable(self, job: Job, why: str) -> bool:
         """Disable a job; return False where the owner has changed or deleted it meanwhile."""
@@ -486,8 +466,7 @@ class Runner:
             taint += event["taint"]
         if rehearses:
             system.append(words["rehearsal"])
-        instruction = ""
-        teller = self._teller(job) if job.get("calls") and not rehearses else None
+        instruction, teller = "", self._teller(job) if job.get("calls") and not rehearses else None
         if teller is not None:
             now = self._jobs.zone(job).shown(self.kit.clock.unix_s())
             instruction = words["synthesis"] % (now, job["wish"], job["synthesis"])
@@ -518,8 +497,7 @@ class Runner:
         until_s = self.kit.clock.unix_s() + WAIT_S
         until = self._jobs.zone(made.job).shown(until_s)
         words = plan["summary"] or "a plan"
-        summary = str(self.kit.redactor.text(clean.line(words)))  # as it is kept on flash
-        summary = summary[:SUMMARY_CHARS] + ("…" if len(summary) > SUMMARY_CHARS else "")
+        summary = _short(str(self.kit.redactor.text(clean.line(words))), SUMMARY_CHARS)  # as it is kept on flash
         made.plan = {"state": "waiting", "id": str(plan["id"]), "summary": summary, "until_unix_s": until_s}
         self._jobs.note_plan(made.job, made.plan)
         self.tell(made.job, "waits for you until %s: %s" % (until, words), "schedule_waiting", str(plan["id"]))
@@ -544,14 +522,17 @@ class Runner:
 
     def tell(self, job: Job, text: str, kind: str = "schedule_result", plan: str = "") -> None:
         """Tell the owner what became of a job."""
-        title = job["wish"][:TITLE_CHARS] + ("…" if len(job["wish"]) > TITLE_CHARS else "")
-        words = "%s (%s): %s" % (title, job["when"], text)
+        words = "%s (%s): %s" % (_short(job["wish"], TITLE_CHARS), job["when"], text)
         self.kit.parts.part("notice").tell(kind, words, chat=self.chat(job), schedule=job["id"], plan=plan)
+
+
+def _short(text: str, chars: int) -> str:
+    return text[:chars] + ("…" if len(text) > chars else "")
 
 
 # What is approved ahead
 
-_SAME: tuple[Same, ...] = ("operations", "services", "call", "undoes", "forces", "risk", "typed_word")
+_SAME = ("operations", "services", "call", "undoes", "forces", "risk", "typed_word")
 
 
 def why_not_ahead(plan: Plan) -> str:
@@ -586,7 +567,7 @@ def fits_ahead(plan: Plan, approvals: list[Approval], read: Read) -> bool:
 
 
 def _key(plan: Plan) -> str:
-    whole: dict[str, object] = {name: plan[name] for name in _SAME}
+    whole: dict[str, object] = {name: plan[name] for name in _SAME}  # type: ignore[literal-required]
     whole["after"] = {name: _sum(name, pair[1]) for name, pair in plan["images"].items()}
     # Of a call the owner saw only its words as an outcome; the reason for asking differs in a dry run.
     whole["told"] = plan["words"] if plan["call"] else plan["reasons"]

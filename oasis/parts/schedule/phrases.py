@@ -20,12 +20,11 @@ from oasis.core import clean, jsonl
 from oasis.errors import UsageError
 from oasis.parts.schedule import trigger
 from oasis.parts.schedule.trigger import DAYS, MONTHS, TEXT_CHARS, shown
-from oasis.parts.schedule.zone import DAY_S, day_number, month_days
+from oasis.parts.schedule.zone import DAY_S, Zone, day_number, month_days
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.schedule.shapes import Fact, LanguageData
-    from oasis.parts.schedule.zone import Zone
 
     Values = Mapping[str, str | int]
 

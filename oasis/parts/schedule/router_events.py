@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 
 from oasis.core import clean
 from oasis.errors import StoreError
-from oasis.tools.router import dicts, is_ipv4, is_mac, words
+from oasis.tools.router import Facts, dicts, is_ipv4, is_mac, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from oasis.parts.schedule.shapes import Event
     from oasis.system.records import Records
-    from oasis.tools.router import Facts
 
 # A look at disk and log costs a call of the bus; who fills one or guesses passwords takes longer.
 LOOK_S = 300

@@ -65,7 +65,7 @@ class Schedule:
         self._runner = Runner(kit, self._jobs, pipe.wake)
         events = RouterEvents(kit.facts, self._devices.is_known, self._space, kit.clock.now_s)
         self._timer = Timer(kit, self._jobs, self._runner, events, pipe, self._tidy_memory)
-        self._tidied = ""
+        self._tidied: list[int] = []  # the day on which memory was tidied
         self.source = self
 
     def start(self) -> None:
@@ -88,7 +88,7 @@ class Schedule:
     def schedule_list(self) -> shapes.JobList:
         """Return the jobs and what the clock says."""
         zone = self._zones.router()
-        jobs = [self._shown(record) for record in self._jobs.all()]
+        jobs = [self._shown(record) for record in self._jobs.records.all()]
         jobs.sort(key=lambda job: (not job["enabled"], job.get("next_unix_s", _NEVER_S)))
         return {"entries": jobs, "now": zone.shown(self._kit.clock.unix_s()), "zone": zone.rule,
                 "events": list(trigger.EVENTS), "trusted": self._kit.is_clock_trusted(0),
@@ -104,11 +104,11 @@ class Schedule:
         job: Job = {**self._checked({**fields, "when": form}), "id": self._kit.new_id()}  # type: ignore[typeddict-item]
         job.update({"enabled": True, "created_unix_s": now_s, "since_unix_s": now_s})
         self._jobs.put(job)
-        entry = self._changed(job, assumed)
-        if not approve:
-            return {"entry": entry}
-        run = self.schedule_approve(job["id"])
-        return {"entry": entry, "run": run["run"], "chat": run["chat"]}
+        made: shapes.Made = {"entry": self._changed(job, assumed)}
+        if approve:
+            run = self.schedule_approve(job["id"])
+            made["run"], made["chat"] = run["run"], run["chat"]
+        return made
 
     def schedule_change(self, *, id: str, **given: Unpack[JobChanges]) -> shapes.Made:
         """Change what is given, {"entry"}; moments before now are over, and plans lose their approval ahead.
@@ -275,17 +275,16 @@ class Schedule:
 
     def _tidy_memory(self, now_s: int) -> None:
         """Let memory do its daily work, once, in the small hours."""
-        year, month, day, hour, _, _ = self._zones.router().local(now_s)
-        today = "%d-%d-%d" % (year, month, day)
+        *today, hour, _, _ = self._zones.router().local(now_s)
         if hour != _DAILY_HOUR or today == self._tidied:
             return
         self._tidied = today
         memory = self._kit.parts.find("memory")
-        if memory is not None and hasattr(memory, "daily"):
-            try:
+        try:
+            if memory is not None:
                 memory.daily()
-            except OasisError as error:
-                self._kit.log("memory: " + error.message)
+        except OasisError as error:
+            self._kit.log("memory: " + error.message)
 
 
 gather = Schedule
@@ -353,7 +352,7 @@ class Timer:
                     if line is None:
                         wait_s = self.step()
                     else:
-                        self._events.take(line, _events(self._jobs.enabled()))
+                        self._events.take(line, set(_events(self._jobs.enabled())))
                 except OasisError as error:  # the flash cannot be read or written
                     self._kit.log("schedule: %s" % error.message)
                 except Exception as bug:  # without this thread no job would ever run again, and nobody would know
@@ -377,9 +376,9 @@ class Timer:
         for _, number in due:
             self._fire(timed[number][1], now_s)
         wanted = _events(jobs)
-        for event in self._events.due(wanted) if wanted else []:
-            for job in jobs:
-                if _event_of(job) == event["event"] and self._is_rested(job, now_s):
+        for event in self._events.due(set(wanted)) if wanted else []:
+            for job in wanted[event["event"]]:
+                if self._is_rested(job, now_s):
                     self._fired_s[job["id"]] = self._kit.clock.now_s()
                     self._fire(job, now_s, event)
         wait_s = self._runner.pump()
@@ -387,7 +386,7 @@ class Timer:
             return None
         if due:
             return 0.0  # for the next moments of what was fired now
-        waits = [wait_s, self._events.wait_s(wanted), *[float(at - now_s) for at, _ in timed]]
+        waits = [wait_s, self._events.wait_s(set(wanted)), *[float(at - now_s) for at, _ in timed]]
         return min([float(LONGEST_S), *[one for one in waits if one is not None]])
 
     def _moments(self, jobs: list[Job], now_s: int) -> list[tuple[int, Job]]:
@@ -461,12 +460,14 @@ def _moment(meant: trigger.Trigger, job: Job, now_s: int, zone: Zone, begin_s: i
     return found
 
 
-def _event_of(job: Job) -> str:
-    try:
-        return trigger.parse(job["when"]).event
-    except OasisError:
-        return ""
-
-
-def _events(jobs: list[Job]) -> set[str]:
-    return {event for event in map(_event_of, jobs) if event}
+def _events(jobs: list[Job]) -> dict[str, list[Job]]:
+    """Return the jobs that wait for each event."""
+    found: dict[str, list[Job]] = {}
+    for job in jobs:
+        try:
+            event = trigger.parse(job["when"]).event
+        except OasisError:
+            continue
+        if event:
+            found.setdefault(event, []).append(job)
+    return found

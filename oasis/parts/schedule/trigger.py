@@ -21,14 +21,9 @@ import time
 from collections.abc import Callable
 
 from oasis.errors import UsageError
-from oasis.parts.schedule.zone import DAY_S, day_number, month_days
+from oasis.parts.schedule.zone import DAY_S, Zone, day_number, month_days
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oasis.parts.schedule.zone import Zone
-
-    Has = Callable[[int, int, int, int], bool]  # year, month, day, weekday
-
+Has = Callable[[int, int, int, int], bool]  # year, month, day, weekday
 # The events, and when they come in words.
 EVENTS = {
     "wan_down": "when the internet connection goes", "wan_up": "when the internet connection comes",

@@ -11,13 +11,10 @@ import time
 
 from oasis.errors import UsageError
 from oasis.system.clock import zone_rules
+from oasis.tools.router import Facts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oasis.tools.router import Facts
-
-    Change = tuple[int, int, int]  # when (Unix seconds), seconds east of Greenwich before and after
-    Date = tuple[str, int, int, int, int]  # kind (M, J or none), month or day, week, weekday, seconds of the day
+Change = tuple[int, int, int]  # when (Unix seconds), seconds east of Greenwich before and after
+Date = tuple[str, int, int, int, int]  # kind (M, J or none), month or day, week, weekday, seconds of the day
 
 DAY_S = 86400
 # A rule of a zone has 30 to 50 characters.

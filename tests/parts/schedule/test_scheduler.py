@@ -160,7 +160,7 @@ def test_a_device_is_told_also_where_it_cannot_be_kept(kit, book):
 )  # fmt: skip
 def test_what_somebody_wrote_into_the_file_by_hand_is_told_and_hides_no_other(kit, book, fields, why):
     whole = book.schedule_add(when="12:30 daily", wish="look")["entry"]
-    book._jobs._records.put({"id": "hand", "enabled": True, **fields})
+    book._jobs.records.put({"id": "hand", "enabled": True, **fields})
     book._timer.step()
     first, second = book.schedule_list()["entries"]
     assert first["id"] == whole["id"] and first["next"]
@@ -199,8 +199,8 @@ def test_daemon_without_room_is_tried_again_a_few_times_and_then_told(kit, book)
 
 def test_change_begins_anew_and_switching_off_keeps_what_was_approved(kit, book):
     entry = book.schedule_add(when="12:30 daily", wish="look")["entry"]
-    book._jobs._records.put(
-        {**book._jobs._records.get(entry["id"]), "approved": [{"key": "k", "read": {}}], "note": "old"}
+    book._jobs.records.put(
+        {**book._jobs.records.get(entry["id"]), "approved": [{"key": "k", "read": {}}], "note": "old"}
     )
     assert changed(book, entry["id"], {"enabled": False})["ahead"] == 1
     kit.clock.pass_s(2 * HOUR)
@@ -214,12 +214,12 @@ def test_change_begins_anew_and_switching_off_keeps_what_was_approved(kit, book)
 
 
 def test_what_was_approved_in_a_rehearsal_is_for_the_order_that_was_rehearsed(kit, book):
-    entry = book._jobs._records.get(book.schedule_add(when="12:30 daily", wish="look")["entry"]["id"])
+    entry = book._jobs.records.get(book.schedule_add(when="12:30 daily", wish="look")["entry"]["id"])
     changed(book, entry["id"], {"when": "*/5 * * * *"})
     book._jobs.approve(entry, [{"key": "k", "read": {}}])
-    assert "approved" not in book._jobs._records.get(entry["id"])
-    book._jobs.approve(book._jobs._records.get(entry["id"]), [{"key": "k", "read": {}}])
-    assert book._jobs._records.get(entry["id"])["approved"]
+    assert "approved" not in book._jobs.records.get(entry["id"])
+    book._jobs.approve(book._jobs.records.get(entry["id"]), [{"key": "k", "read": {}}])
+    assert book._jobs.records.get(entry["id"])["approved"]
 
 
 def test_a_change_does_not_wait_for_a_run_that_is_being_ended_while_that_waits_for_it(kit, book):
@@ -259,7 +259,7 @@ def test_a_change_does_not_wait_for_a_run_that_is_being_ended_while_that_waits_f
 def test_order_says_what_became_of_the_plan_that_waited(kit, book, decision, words):
     entry = book.schedule_add(when="13:00 daily", wish="look")["entry"]
     kept = kit.decide = lambda plan, is_cancelled: (decision, "")
-    role = book._runner._job_run(book._jobs._records.get(entry["id"]), None, False)
+    role = book._runner._job_run(book._jobs.records.get(entry["id"]), None, False)
     book._runner._runs.append(role)
     plan = {"id": "p1", "summary": "close a port", "risk": "risky", "needs_approval": True}
     book._runner.plan_waits(role, plan)
@@ -272,7 +272,7 @@ def test_order_says_what_became_of_the_plan_that_waited(kit, book, decision, wor
     (shown,) = book.schedule_list()["entries"]
     assert shown.get("plan", {}).get("words", "") == words
     assert words in kit.told[-1][1] and "That is all." in kit.told[-1][1]
-    book._runner.run_ended(book._runner._job_run(book._jobs._records.get(entry["id"]), None, False), "done", "again")
+    book._runner.run_ended(book._runner._job_run(book._jobs.records.get(entry["id"]), None, False), "done", "again")
     assert "plan" not in book.schedule_list()["entries"][0], "the next run has another result"
 
 
@@ -282,5 +282,5 @@ def test_start_looks_at_the_file_alone(kit, book):
     path = kit.root.state_folder + "/schedule.jsonl"
     assert has_enabled(kit.files.read(path))
     changed(book, entry["id"], {"enabled": False})
-    book._jobs._records.compact()
+    book._jobs.records.compact()
     assert not has_enabled(kit.files.read(path))
