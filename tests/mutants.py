@@ -608,7 +608,7 @@ MUTANTS = (
     (
         "seed: what a program left behind ends",
         "oasis/tools/seed.py",
-        "os.kill(int(name), 9)",
+        "left_behind.end(None, set(), _MARK + mark, set())",
         "pass",
         ("tests/tools/test_seed_programs.py",),
     ),
@@ -2763,7 +2763,7 @@ MUTANTS = (
     (
         "worker-leaves-programs-behind",
         "oasis/llm/pool.py",
-        "if process is not None and sweep(self._uid, {process.pid}, self._mark):",
+        "if process is not None and ended:",
         "if False:",
         ("tests/worker/test_pool.py",),
     ),

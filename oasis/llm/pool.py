@@ -22,7 +22,7 @@ from oasis import worker
 from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError
 from oasis.llm.workers import OF_MODELS, TICK_MS, Requests
-from oasis.system import confinement
+from oasis.system import confinement, left_behind
 from oasis.system.child import MODEL, Child
 from oasis.system.digest import sha256
 from oasis.worker import lines
@@ -32,6 +32,9 @@ if False:  # annotations only
     from oasis.providers.shapes import Event
     from oasis.worker.shapes import Request
 
+# In the environment of each, so that what one has started can be told from what is the owner's. A worker starts no
+# process: whatever it started is ended.
+MARK = "OASIS_WORKER"
 ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 # What a worker may use up without a word on top of its own timeouts: start, DNS, two waits of 60 s before retries.
@@ -104,12 +107,15 @@ class Pool(Requests):
             serving = list(self._serving)
             self._changed.notify_all()
         for process in serving:
-            _signal(process.pid, signal.SIGKILL)  # the thread that listens to it sees the end of its lines
+            left_behind.signalled(
+                process.pid, signal.SIGKILL
+            )  # the thread that listens to it sees the end of its lines
         for timer, _, process in warm:
             timer.cancel()
             process.stop()
         if self._numbers and not was_closed:
-            sweep(self._uid, {process.pid for process in serving}, self._mark)
+            with _LISTED:
+                left_behind.end(self._uid, {process.pid for process in serving}, self._mark, _WORKERS)
 
     def count(self) -> dict[str, int]:
         """Return how many requests are waiting and how many workers are busy or warm."""
@@ -237,7 +243,9 @@ class Pool(Requests):
         process, is_healthy = job.process, job.is_healthy
         if process is not None and not is_healthy:
             process.stop(job.grace_s)
-        if process is not None and sweep(self._uid, {process.pid}, self._mark):
+        with _LISTED:
+            ended = left_behind.end(self._uid, {process.pid}, self._mark, _WORKERS) if process is not None else 0
+        if process is not None and ended:
             print("oasisd: a worker had started other programs; they were ended", file=sys.stderr)
             if is_healthy:
                 is_healthy = False
@@ -380,75 +388,3 @@ class Process:
         self.child.close()
         with _LISTED:
             _WORKERS.discard(self.pid)
-
-
-# What a worker left behind: processes that left its group (fork, setsid) and outlive it
-#
-# A worker starts no process, so whatever it started is not ours. On a router the workers have a user of their own:
-# every process of that user that is no worker of a pool is ended. Where they run as the user who started the daemon,
-# the owner's own programs have the same user: there a process counts when its ancestors, its session or the mark in the
-# environment that it began with say that a worker made it. (One that leaves both family and session and overwrites its
-# environment is not found there; the page says of such a host that its workers are not confined.) Source: proc(5).
-
-MARK = "OASIS_WORKER"
-# Looks until nothing is left: what forks faster than that is stopped first, and its user's limit of processes ends it.
-_ROUNDS = 50
-
-
-def sweep(uid: int | None, leaders: set[int], mark: str) -> int:
-    """End what workers left behind; return how many processes that were.
-
-    `uid` is that of a user that the workers have for themselves, None where they share the daemon's. `leaders` are the
-    workers whose sessions and descendants count.
-    """
-    killed: set[int] = set()
-    with _LISTED:
-        for _ in range(_ROUNDS):
-            pids = _left_behind(uid, leaders, mark)
-            if not pids:
-                break
-            for number in (signal.SIGSTOP, signal.SIGKILL):  # all stand still before the first one dies
-                for pid in pids:
-                    _signal(pid, number)
-            killed.update(pids)
-    return len(killed)
-
-
-def _left_behind(uid: int | None, leaders: set[int], mark: str) -> list[int]:
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    if uid is not None:
-        status = {pid: _of_proc(pid, "status").partition(b"\nUid:")[2].partition(b"\n")[0].split() for pid in pids}
-        pids = [pid for pid in pids if str(uid).encode() in status[pid]]  # real, effective, saved or file user
-    made: dict[int, tuple[int, int]] = {}  # parent and session
-    for pid in pids:
-        state = _of_proc(pid, "stat").rpartition(b")")[2].split()
-        if state and state[0] not in (b"Z", b"X"):
-            made[pid] = (int(state[1]), int(state[3]))
-    found = []
-    for pid in made:
-        if pid in _WORKERS or pid == os.getpid():
-            continue
-        family, above = {pid}, made[pid][0]
-        while above in made and above not in family and above not in leaders:
-            family.add(above)
-            above = made[above][0]
-        is_ours = uid is not None or made[pid][1] in leaders or above in leaders
-        if is_ours or (mark and mark.encode() in _of_proc(pid, "environ")):
-            found.append(pid)
-    return found
-
-
-def _of_proc(pid: int, name: str) -> bytes:
-    """Return what the system says of a process, nothing of one that ended, or is another user's."""
-    try:
-        with open(f"/proc/{pid}/{name}", "rb") as handle:
-            return handle.read()
-    except OSError:
-        return b""
-
-
-def _signal(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except OSError:
-        pass  # it ended

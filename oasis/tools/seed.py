@@ -30,6 +30,7 @@ import time
 from oasis import worker
 from oasis.core import jsonl
 from oasis.errors import OasisError, PolicyError, SettingsError, ToolError
+from oasis.system import left_behind
 from oasis.system.child import Child, Limits
 from oasis.tools.router import dicts
 from oasis.uci import shell_words
@@ -226,7 +227,7 @@ def _run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) 
     mark = os.urandom(16).hex()
     env = {"PATH": PATH, "HOME": folder, "LC_ALL": "C.UTF-8", _MARK[:-1]: mark}
     out, err, why, status = _talk(worker.program("rights", user, "@" + folder, *argv), env, b"", seconds, watch)
-    _sweep(mark)
+    left_behind.end(None, set(), _MARK + mark, set())  # what it started and let go of
     result: ProgramResult = {"exit_status": status, "output": _shown(out) or "(no output)"}
     if err:
         result["errors"] = _shown(err)
@@ -296,20 +297,6 @@ def _talk(
         child.end_group()
         child.close()
     return bytes(out), bytes(err), why, child.returncode or 0
-
-
-def _sweep(mark: str) -> None:
-    """End what a program started and let go of: it left the group, the mark of its environment stayed."""
-    wanted = (_MARK + mark).encode()
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open("/proc/%s/environ" % name, "rb") as handle:
-                    is_ours = wanted in handle.read(_PIECE).split(b"\0")
-                if is_ours:
-                    os.kill(int(name), 9)
-            except OSError:
-                continue  # it ended meanwhile, or is somebody else's
 
 
 def closed(facts: Facts) -> list[str]:
