@@ -300,8 +300,8 @@ MUTANTS = (
     (
         "telegram-answer-said-once",
         TELEGRAM + "line.py",
-        "is_hopeless = not is_passing(refused) or",
-        "is_hopeless = True or",
+        "LASTING = len(_LASTING_S) + 1",
+        "LASTING = 1",
         OF_OWED,
     ),
     (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from oasis.catalogue import address_text
 from oasis.core import clean
 from oasis.doctor.scene import (
-    PRIVATE,
     SHARED,
     Net,
     SkippedError,
@@ -51,7 +50,7 @@ def masquerade(scene: Scene) -> Found:
         if zone is None or not entry.get("up") or not text or is_on(zone, "masq", False):
             continue
         inside = [net for one in scene.inside for net in networks(one)]
-        if any(net.first in private for net in inside for private in (*PRIVATE, SHARED)):
+        if any(address_text.is_private4(net.first) or net.first in SHARED for net in inside):
             values = {"zone": zone.get("name"), "interface": entry["interface"]}
             path = path_of("firewall", zone)
             commands = ["uci set %s.masq='1'" % path, "uci set %s.mtu_fix='1'" % path]

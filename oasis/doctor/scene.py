@@ -12,7 +12,7 @@ import threading
 from functools import cache, cached_property
 
 from oasis.catalogue import address_text
-from oasis.core import jsonl
+from oasis.core import addresses, jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,11 +88,9 @@ class Net:
 
 def ip4(text: object) -> int | None:
     """Return an IPv4 address as a number, None for anything else."""
-    found = address_text.number(str(text)) if text else None
-    return found[1] if found and found[0] == 4 else None
+    return addresses.number4(str(text or ""))
 
 
-PRIVATE = (Net(0x0A000000, 8), Net(0xAC100000, 12), Net(0xC0A80000, 16))
 SHARED = Net(0x64400000, 10)  # carrier-grade NAT, RFC 6598
 LINK_LOCAL = Net(0xA9FE0000, 16)
 

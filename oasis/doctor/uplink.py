@@ -10,7 +10,6 @@ from oasis.catalogue import address_text
 from oasis.core import clean
 from oasis.doctor.scene import (
     LINK_LOCAL,
-    PRIVATE,
     SHARED,
     Net,
     SkippedError,
@@ -164,7 +163,7 @@ def double_nat(scene: Scene) -> Found:
         if found is None or zone is None or not is_on(zone, "masq", False):
             continue
         values = {"interface": entry["interface"], "address": text}
-        if found in SHARED or any(found in net for net in PRIVATE):
+        if found in SHARED or address_text.is_private4(found):
             key = "carrier-nat" if found in SHARED else "double-nat"
             yield seen(key, str(entry["interface"]), values, ["%(interface)s: %(address)s" % values])
 

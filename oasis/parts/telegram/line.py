@@ -21,9 +21,7 @@ from oasis.errors import PeerError, ProviderError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.telegram import shapes
-    from oasis.parts.telegram.shapes import Callable, Json, Mapping, Parameters, Result, Told, TypeIs, TypeVar, Update
-
-    T = TypeVar("T")
+    from oasis.parts.telegram.shapes import Callable, Json, Mapping, Parameters, Result, Told, TypeIs, Update
 
 CONNECT_S = 15.0
 # Of a call that does not wait for news; uploads there are none.
@@ -39,6 +37,7 @@ _BACKOFF_S = (1.0, 3.0, 10.0, 30.0)
 _UNSENT = ("dns", "refused", "unreachable", "server", "rate_limit", "clock")
 # Pauses between the tries of what must arrive: Telegram or the line is away for minutes, or for longer than one waits.
 _LASTING_S = (1.0, 3.0, 10.0, 30.0, 60.0, 120.0, 240.0)
+LASTING = len(_LASTING_S) + 1  # as many `tries`, and these pauses
 _DOUBTS = 3
 # What may be done twice.
 _SAME_TWICE = ("editMessageText", "deleteMessage", "setMyCommands")
@@ -111,8 +110,11 @@ class Line:
     def send(self, method: str, chat: int, parameters: Parameters, tries: int = TRIES) -> Result | None:
         """Make a call for a chat when it is its turn; return its result, None for one that was not worth waiting.
 
-        With no `tries` it is made once, and left out where the chat wants a pause. Raises: RefusedError.
+        With no `tries` it is made once, and left out where the chat wants a pause. LASTING ones take minutes, and a few
+        times what may have arrived though its answer was lost is said again as well: twice is better than never.
+        Raises: RefusedError.
         """
+        pauses_s, doubts = _LASTING_S if tries == LASTING else _BACKOFF_S, 0
         pace_s = self._pace_s * (1 if chat > 0 else _IN_GROUPS)
         for attempt in range(max(tries, 1)):
             while True:  # take the next turn of the chat, waiting for it where that is wanted
@@ -134,32 +136,17 @@ class Line:
                     self._pause(chat, refused.wait_s or 5.0)
                 if not tries:
                     return None
-                # Made again where it can have had no effect, or has the same twice.
-                is_harmless = method in _SAME_TWICE and refused.code in ("timeout", "network")
-                is_worth_it = refused.code in _UNSENT or is_harmless
+                # Made again where it can have had no effect, or has the same twice, or must arrive.
+                doubts += refused.code not in _UNSENT
+                may_repeat = method in _SAME_TWICE or (tries == LASTING and doubts <= _DOUBTS)
+                is_worth_it = refused.code in _UNSENT or (is_passing(refused) and may_repeat)
                 if attempt == tries - 1 or refused.wait_s > LONGEST_WAIT_S or not is_worth_it:
                     raise
-                if refused.code == "rate_limit":
-                    continue  # its turn comes later now
-                if not self.wait(_BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]):
+                if tries == LASTING:
+                    if not self.wait(max(pauses_s[attempt], refused.wait_s)):
+                        raise
+                elif refused.code != "rate_limit" and not self.wait(pauses_s[min(attempt, len(pauses_s) - 1)]):
                     return None
-        return None
-
-    def lasting(self, say: Callable[[int], T]) -> T | None:
-        """Do what sends something that must arrive, `say(tries)`, for minutes where it fails; return what it returns.
-
-        What may have arrived though its answer was lost is said again as well, a few times: twice is better than never.
-        Raises: RefusedError when it cannot be sent at all, or the line was closed.
-        """
-        doubts = 0
-        for pause_s in (*_LASTING_S, 0.0):
-            try:
-                return say(1)
-            except RefusedError as refused:
-                doubts += refused.code not in _UNSENT
-                is_hopeless = not is_passing(refused) or doubts > _DOUBTS or not pause_s
-                if is_hopeless or not self.wait(max(pause_s, refused.wait_s)):
-                    raise
         return None
 
     def tell(self, method: str, parameters: Parameters) -> None:

@@ -22,7 +22,7 @@ from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError, UsageError
 from oasis.parts.telegram import people
 from oasis.parts.telegram.card import Approval, of_change, of_decision, of_plan, plain
-from oasis.parts.telegram.line import TRIES, RefusedError, is_passing
+from oasis.parts.telegram.line import LASTING, TRIES, RefusedError, is_passing
 from oasis.parts.telegram.people import AN_HOUR, WORDS, Guest
 from oasis.parts.telegram.text import Answer, RunText, put
 from oasis.tools.principal import MESSENGER
@@ -291,7 +291,7 @@ class Talks:
             fault = OasisError("a fault in oasis ended this answer", "its log tells more")
         words = "\n".join(filter(None, (fault.message, fault.hint)))
         try:
-            self.line.lasting(lambda tries: put(self.line, chat, words, reply_to=_number_of(update), tries=tries))
+            put(self.line, chat, words, reply_to=_number_of(update), tries=LASTING)
             return True
         except RefusedError as refused:
             return self._unsent(run, entry, refused)
@@ -459,10 +459,7 @@ class Following:
         while self._unshown and not self._line.is_closed() and (is_last or self._now_s() >= self._again_s):
             event = self._unshown[0]
             try:
-                if is_last:
-                    self._line.lasting(lambda tries, event=event: self._card(event, tries))  # type: ignore[misc]
-                else:
-                    self._card(event, 1)
+                self._card(event, LASTING if is_last else 1)
             except RefusedError as refused:
                 if not is_last and is_passing(refused):
                     self._again_s = self._now_s() + max(refused.wait_s, _AGAIN_S)

@@ -21,7 +21,7 @@ import re
 
 from oasis.core import clean, jsonl
 from oasis.errors import SchemaError
-from oasis.parts.telegram.line import TRIES, RefusedError, is_passing
+from oasis.parts.telegram.line import LASTING, TRIES, RefusedError, is_passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -302,10 +302,8 @@ class Answer:
             if self._shown[number : number + 1] == [piece]:
                 continue
             try:
-                if is_final:
-                    is_said = self._line.lasting(lambda tries, at=number, piece=piece: self._say(at, piece, tries))  # type: ignore[misc]
-                else:
-                    is_said = self._say(number, piece, 1 if number < len(pieces) - 1 else 0)
+                tries = 1 if number < len(pieces) - 1 else 0
+                is_said = self._say(number, piece, LASTING if is_final else tries)
             except RefusedError as refused:
                 if is_final or not is_passing(refused):
                     raise

@@ -9,7 +9,7 @@ import pytest
 
 from oasis.errors import OasisError, PeerError
 from oasis.llm.pool import Pool, default_argv
-from oasis.parts.telegram.line import PACE_S, TRIES, Line, RefusedError, checked
+from oasis.parts.telegram.line import LASTING, PACE_S, TRIES, Line, RefusedError, checked
 from oasis.worker.telegram import update
 from tests.parts.telegram.bot_api import TOKEN, BotApi, Hung, Refused
 
@@ -199,16 +199,13 @@ def test_only_what_can_have_had_no_effect_is_said_again(api, line, status, metho
 def test_what_must_arrive_is_tried_for_minutes_and_not_without_end(api, line, fault, tries, least_s):
     api.says(USER, "x")
 
-    def say(count):
-        return line.send("sendMessage", USER, message(), tries=count)
-
     api.planned = [("sendMessage", fault)] * 20
     with pytest.raises(RefusedError):
-        line.lasting(say)
+        line.send("sendMessage", USER, message(), tries=LASTING)
     assert [name for name, _ in api.calls].count("sendMessage") == tries
     assert least_s <= sum(line.waited) < 1500
     api.planned = [("sendMessage", Hung(0.0, is_done=True))]
-    assert line.lasting(say)["message"]
+    assert line.send("sendMessage", USER, message(), tries=LASTING)["message"]
     assert said(api) == ["hello"] * 2  # Telegram took it the first time as well: twice is better than never
 
 
