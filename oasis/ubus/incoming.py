@@ -56,14 +56,6 @@ class Pending:
         """Return whether it is the asker's to answer: the first who asks does it."""
         return self._claim.acquire(blocking=False)
 
-    def decoded(self) -> Call:
-        """Return the call with its arguments.
-
-        Raises: ToolError.
-        """
-        call = self.call
-        return Call(call.object, call.method, decode(self.data), call.user, call.group, call.client)
-
     def reply(self, values: Mapping[str, object]) -> None:
         """Send data and a status of success; data that the bus does not take become an error."""
         what = "the reply of %s %s" % (self.call.object, self.call.method)
@@ -117,23 +109,19 @@ class Calls:
                 pending.reply(_BUSY)
 
     def _work(self, pending: Pending) -> None:
+        call, reply, status = pending.call, None, bus.INVALID_ARGUMENT
         try:
-            reply, status = self._answered(pending)
+            call.arguments = decode(pending.data)
+            status = bus.UNKNOWN_ERROR
+            reply = self._answer(call)
+        except Exception as bug:
+            if status == bus.UNKNOWN_ERROR:
+                self._log("%s %s failed: %s" % (call.object, call.method, place(bug)))
+        try:
             if pending.claim():
                 pending.end(status) if reply is None else pending.reply(reply)
         finally:
             self._forget(pending)
-
-    def _answered(self, pending: Pending) -> tuple[Mapping[str, object] | None, int]:
-        try:
-            call = pending.decoded()
-        except ToolError:
-            return None, bus.INVALID_ARGUMENT
-        try:
-            return self._answer(call), 0
-        except Exception as bug:
-            self._log("%s %s failed: %s" % (call.object, call.method, place(bug)))
-            return None, bus.UNKNOWN_ERROR
 
     def _forget(self, pending: Pending) -> None:
         with self._changed:

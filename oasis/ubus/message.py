@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import _socket
     from collections.abc import Iterator, Mapping
 
-    Place = tuple[int, str | None, int, int]
-
 # Types of messages.
 HELLO, STATUS, DATA, PING, LOOKUP, INVOKE, ADD_OBJECT, REMOVE_OBJECT, SUBSCRIBE, UNSUBSCRIBE, NOTIFY = range(11)
 # Attributes of messages: a status, the path, number and signature of an object, the values, the object subscribed to,
@@ -175,14 +173,13 @@ class _Reader:
     def table(self, at: int, end: int, depth: int) -> dict[str, object]:
         """Return names and values; the first of a name counts and a value without one is passed over, as in C."""
         found: dict[str, object] = {}
-        for kind, name, start, stop in self._places(at, end, depth):
-            value = self._value(kind, start, stop, depth + 1)
+        for name, value in self._values(at, end, depth):
             if name is not None:
                 found.setdefault(name, value)
         return found
 
-    def _places(self, at: int, end: int, depth: int) -> Iterator[Place]:
-        """Yield type, name (None: it has none), start and end of the content of each value between two places."""
+    def _values(self, at: int, end: int, depth: int) -> Iterator[tuple[str | None, object]]:
+        """Yield the name (None: it has none) of each value between two places, and the value."""
         if depth > DEEPEST:
             raise ToolError("the bus sent data in more than %d levels" % DEEPEST)
         data = self._data
@@ -203,14 +200,14 @@ class _Reader:
                 start += (last - start + 4) & ~3
                 if start > stop:
                     raise _broken()
-            yield (head >> 24) & 0x7F, name, start, stop
+            yield name, self._value((head >> 24) & 0x7F, start, stop, depth + 1)
             at += ((head & LENGTH) + 3) & ~3
 
     def _value(self, kind: int, start: int, end: int, depth: int) -> object:
         if kind == TABLE:
             return self.table(start, end, depth)
         if kind == ARRAY:
-            return [self._value(one, at, to, depth + 1) for one, _, at, to in self._places(start, end, depth)]
+            return [value for _, value in self._values(start, end, depth)]
         content = self._data[start:end]
         if kind == STRING:
             if content[-1:] != b"\0":

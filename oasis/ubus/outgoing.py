@@ -8,6 +8,7 @@ Source: ubus's own cli.c and libubus-req.c, and what 24.10 was seen to do (a rep
 from __future__ import annotations
 
 import _socket
+import contextlib
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, ToolError
@@ -75,9 +76,9 @@ class Ubus:
         try:
             return invoke(connection, name, method, arguments or {})
         except Failed as error:
-            raise _failure(name, method, error.status)
+            raise Failed(error.status, "%s %s" % (name, method))
         except TimeoutError:
-            raise _failure(name, method, message.TIMED_OUT)
+            raise Failed(message.TIMED_OUT, "%s %s" % (name, method))
         except OSError as error:
             raise ToolError("ubus call %s %s: %s" % (name, method, error.strerror or error))
         finally:
@@ -93,7 +94,7 @@ class Ubus:
             words.append(jsonl.dumps(arguments))
         status, out, _ = self._executor.run(words, timeout_s=timeout_s + 5)
         if status:
-            raise _failure(name, method, status)
+            raise Failed(status, "%s %s" % (name, method))
         if not out.strip():
             return None
         try:
@@ -125,10 +126,11 @@ def opener(path: str) -> Callable[[float], _socket.socket]:
 
 
 class Failed(ToolError):
-    """A call ended with a status of the bus."""
+    """A call ended with a status of the bus; `what` was called."""
 
-    def __init__(self, status: int, words: str = "") -> None:
-        ToolError.__init__(self, words or "status %d" % status)
+    def __init__(self, status: int, what: str = "") -> None:
+        words = "status %d" % status
+        super().__init__("ubus call %s: %s" % (what, _WORDS.get(status, words)) if what else words)
         self.status = status
 
 
@@ -174,10 +176,6 @@ def _ask(connection: _socket.socket, kind: int, sequence: int, peer: int, conten
         found = found or values
 
 
-def _failure(name: str, method: str, status: int) -> ToolError:
-    return Failed(status, "ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))
-
-
 # -- who has a name on the bus, in words; asked when one of our names is taken -----------------------------------------
 #
 # ubusd tells nobody which client an object belongs to, but it shows root every message (its monitor). So a call of a
@@ -196,17 +194,15 @@ _WAIT_S = 1.0
 def owner(connect: Callable[[float], _socket.socket], name: str) -> str:
     """Return who has the object `name`, for people; "" when nobody has one that we may see."""
     try:
-        number = _number(connect, name)
+        number, client = _holder(connect, name)
     except OasisError:
         return ""
     except OSError as error:
         return "unknown: %s" % (error.strerror or error)
-    try:
-        client = _client(connect, number)
-    except (OasisError, OSError):
+    if client < 0:
         return "another program (object %08x)" % number
     try:
-        is_rpcd = client == _client(connect, _number(connect, "session"))
+        is_rpcd = client == _holder(connect, "session")[1]
     except (OasisError, OSError):
         is_rpcd = False
     if is_rpcd:
@@ -214,38 +210,28 @@ def owner(connect: Callable[[float], _socket.socket], name: str) -> str:
     return "another program (client %08x)" % client
 
 
-def _number(connect: Callable[[float], _socket.socket], name: str) -> int:
-    """Return the number of an object.
+def _holder(connect: Callable[[float], _socket.socket], name: str) -> tuple[int, int]:
+    """Return the numbers of an object and of the client that its calls go to, -1 where the monitor does not tell.
 
-    Raises: ToolError when there is none, OSError.
+    Raises: ToolError when there is no such object, OSError.
     """
-    connection = connect(_WAIT_S)
-    try:
+    with contextlib.closing(connect(_WAIT_S)) as connection:
         message.receive(connection)
-        return look_up(connection, name)
-    finally:
-        connection.close()
-
-
-def _client(connect: Callable[[float], _socket.socket], number: int) -> int:
-    """Return the number of the client that a call of an object goes to.
-
-    Raises: ToolError when the monitor does not tell, OSError.
-    """
-    connection = connect(_WAIT_S)
+        number = look_up(connection, name)
     try:
-        _, _, ours, _ = message.receive(connection)
-        for sequence, to, method in ((1, _MONITOR, "add"), (2, number, _METHOD)):
-            words = message.invocation(to, method, b"")
-            connection.sendall(message.message(message.INVOKE, sequence, to, words))
-        wanted = {_PEER: ours, _SEQUENCE: 2, _TYPE: message.INVOKE, _SENT: 1}
-        for _ in range(_MESSAGES):
-            kind, sequence, _, content = message.receive(connection)
-            said = {key: message.number_of(value) for key, value in attributes(content).items() if key <= _TYPE}
-            if kind == _MONITORED and all(said.get(key) == value for key, value in wanted.items()):
-                return said.get(_CLIENT, 0)
-            if kind == message.STATUS and sequence == 1 and said.get(message.OF_STATUS):
-                break  # only root may look
-        raise Failed(NO_DATA)
-    finally:
-        connection.close()
+        with contextlib.closing(connect(_WAIT_S)) as connection:
+            _, _, ours, _ = message.receive(connection)
+            for sequence, to, method in ((1, _MONITOR, "add"), (2, number, _METHOD)):
+                words = message.invocation(to, method, b"")
+                connection.sendall(message.message(message.INVOKE, sequence, to, words))
+            wanted = {_PEER: ours, _SEQUENCE: 2, _TYPE: message.INVOKE, _SENT: 1}
+            for _ in range(_MESSAGES):
+                kind, sequence, _, content = message.receive(connection)
+                said = {key: message.number_of(value) for key, value in attributes(content).items() if key <= _TYPE}
+                if kind == _MONITORED and all(said.get(key) == value for key, value in wanted.items()):
+                    return number, said.get(_CLIENT, 0)
+                if kind == message.STATUS and sequence == 1 and said.get(message.OF_STATUS):
+                    break  # only root may look
+    except (OasisError, OSError):
+        pass
+    return number, -1

@@ -167,7 +167,7 @@ class Peer:
                     self._publish(link, name)
                 link.ask_nothing(self._published)
                 while link.is_open:
-                    self._take(link, *link.receive())
+                    self._take(link, *message.receive(link.connection))
                 return "it does not read what we say"
             finally:
                 self._link = None
@@ -284,8 +284,8 @@ def signature(methods: dict[str, dict[str, str]]) -> bytes:
 class Link:
     """A connection that said hello. `is_open` turns false once and for ever.
 
-    The thread that reads calls `receive` and hands every status and data to `answered`; everything else may come from
-    any thread. A write never waits longer than ubusd takes to read, or the connection is given up: half a message
+    One thread reads from `connection` and hands every status and data to `answered`; everything else may come from any
+    thread. A write never waits longer than ubusd takes to read, or the connection is given up: half a message
     cannot be taken back. Knows nothing of objects and methods.
     """
 
@@ -297,19 +297,12 @@ class Link:
             connection.close()
             raise
         connection.settimeout(None)  # a read waits for ever, and costs nothing
-        self._connection = connection
+        self.connection = connection
         self._sending = threading.Lock()
         self._asking = threading.Lock()
         self._number = 0
         self._asked: dict[int, tuple[Done, list[dict[int, bytes]]]] = {}
         self.is_open = True
-
-    def receive(self) -> tuple[int, int, int, bytes]:
-        """Return type, number, peer and attributes of the next message.
-
-        Raises: ToolError and OSError at its end.
-        """
-        return message.receive(self._connection)
 
     def send(self, data: bytes) -> None:
         """Send whole messages; what cannot be sent ends the connection, and is lost."""
@@ -317,12 +310,12 @@ class Link:
             rest = memoryview(data)
             while rest and self.is_open:
                 try:
-                    rest = rest[self._connection.send(rest, _WAIT) :]
+                    rest = rest[self.connection.send(rest, _WAIT) :]
                 except BlockingIOError:
                     import select  # only a bus that is slow needs it
 
                     poll = select.poll()
-                    poll.register(self._connection.fileno(), select.POLLOUT)
+                    poll.register(self.connection.fileno(), select.POLLOUT)
                     if not poll.poll(_STUCK_S * 1000):
                         self.end()
                 except OSError:
@@ -335,8 +328,8 @@ class Link:
                 self._number = self._number % 0xFFFF + 1
                 if self._number not in self._asked:
                     break
-            self._asked[self._number] = done, []
             sequence = self._number
+            self._asked[sequence] = done, []
         self.send(message.message(kind, sequence, peer, content))
 
     def answered(self, kind: int, sequence: int, words: dict[int, bytes]) -> None:
@@ -368,7 +361,7 @@ class Link:
         """Wake the thread that reads; it closes."""
         self.is_open = False
         try:
-            self._connection.shutdown(_socket.SHUT_RDWR)
+            self.connection.shutdown(_socket.SHUT_RDWR)
         except OSError:
             pass  # the other side was quicker
 
@@ -376,4 +369,4 @@ class Link:
         """Free the connection; for the thread that reads from it, at the end."""
         self.end()
         with self._sending:
-            self._connection.close()
+            self.connection.close()

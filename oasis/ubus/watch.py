@@ -36,21 +36,20 @@ class Wish:
 
     def begin(self, link: Link) -> None:
         """Ask for it over a new connection."""
-        self.ours = self.theirs = 0
-        link.ask(message.ADD_OBJECT, 0, b"", lambda status, data: self._has_object(link, data))
 
-    def _has_object(self, link: Link, data: Data) -> None:
-        self.ours = _object(data)
-        if not self.ours:
-            return
-        if self.is_object:
-            name = message.text(message.OF_PATH, self.name)
-            link.ask(message.LOOKUP, 0, name, lambda status, data: self.subscribe(link, _object(data)))
-            return
-        # The bus has no numbers without a sign; ubusd takes the same 32 bits for one.
-        number = self.ours - (self.ours >> 31 << 32)
-        words = message.invocation(_EVENTS, "register", encode({"object": number, "pattern": self.name}))
-        link.ask(message.INVOKE, _EVENTS, words, _nothing)
+        def has_object(status: int, data: Data) -> None:
+            self.ours = _object(data)
+            if self.ours and self.is_object:
+                name = message.text(message.OF_PATH, self.name)
+                link.ask(message.LOOKUP, 0, name, lambda status, data: self.subscribe(link, _object(data)))
+            elif self.ours:
+                # The bus has no numbers without a sign; ubusd takes the same 32 bits for one.
+                number = self.ours - (self.ours >> 31 << 32)
+                words = message.invocation(_EVENTS, "register", encode({"object": number, "pattern": self.name}))
+                link.ask(message.INVOKE, _EVENTS, words, _nothing)
+
+        self.ours = self.theirs = 0
+        link.ask(message.ADD_OBJECT, 0, b"", has_object)
 
     def subscribe(self, link: Link, number: int) -> None:
         """Subscribe to the object of this number, once."""
@@ -59,10 +58,6 @@ class Wish:
         self.theirs = number
         words = message.number(message.OF_OBJECT, self.ours) + message.number(message.OF_TARGET, number)
         link.ask(message.SUBSCRIBE, 0, words, _nothing)
-
-    def lose(self) -> None:
-        """Take it that the object has gone."""
-        self.theirs = 0
 
 
 class Watches:
@@ -113,7 +108,7 @@ class Watches:
         """An object that one of ours was subscribed to has gone."""
         for wish in self._wishes:
             if wish.ours == number:
-                wish.lose()
+                wish.theirs = 0
 
     def _appeared(self, event: str, data: dict[str, object]) -> None:
         path, number = data.get("path"), data.get("id")
