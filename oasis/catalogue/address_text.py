@@ -44,14 +44,11 @@ def text_of(family: int, value: int) -> str:
         return ".".join(str(value >> shift & 0xFF) for shift in (24, 16, 8, 0))
     groups = [value >> shift & 0xFFFF for shift in range(112, -1, -16)]
     text = ":".join("%x" % group for group in groups)
-    runs: list[str] = re.findall(r"(?:(?<=:)|^)0(?::0)+(?=:|$)", text)
+    runs = list(re.finditer(r"(?:(?<=:)|^)0(?::0)+(?=:|$)", text))
     if not runs:
         return text
-    longest = max(runs, key=len)
-    start = re.search(r"(?:(?<=:)|^)" + longest + r"(?=:|$)", text)
-    if start is None:
-        return text
-    return text[: start.start()].rstrip(":") + "::" + text[start.end() :].lstrip(":")
+    longest = max(runs, key=lambda run: len(run[0]))  # the first of equal ones
+    return text[: longest.start()].rstrip(":") + "::" + text[longest.end() :].lstrip(":")
 
 
 def mask_bits(mask: int, family: int) -> int:
@@ -70,9 +67,7 @@ def is_netmask(text: str) -> bool:
 def is_cidr(text: str, family: int) -> bool:
     """Tell whether the text is ADDRESS/BITS of the family 4 or 6."""
     address, slash, bits = text.partition("/")
-    if family == 4:
-        return bool(slash) and is_ip4(address) and is_number(bits, 0, 32)
-    return bool(slash) and is_ip6(address) and is_number(bits, 0, 128)
+    return bool(slash) and (number(address) or (0, 0))[0] == family and is_number(bits, 0, 32 if family == 4 else 128)
 
 
 def is_mac(text: str) -> bool:

@@ -20,9 +20,12 @@ import re
 from oasis.catalogue import entries, validators
 from oasis.catalogue.draft import Draft
 from oasis.catalogue.entries import is_code, known_as, mark, option, option_names, packages, section_type, title, types
+from oasis.uci.edit import label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from oasis.catalogue.shapes import Entry, Finding, ReadPackage, Section, Sections
     from oasis.uci.edit import Operation
 
@@ -77,27 +80,22 @@ class _Review:
             return
         self._touched[package] = number
         if op == "add":
-            self._check_new(number, operation, operation["type"])
+            self._check_new(number, operation)
         elif op == "set" and "option" not in operation:
             section = self._draft.find(package, operation["section"])
-            self._check_made(number, operation, section)
+            found = self._draft.sections(package).get(section, {})
+            if found.get(".type") != operation["type"]:
+                if self._check_new(number, operation):
+                    for kept in found:
+                        if not kept.startswith("."):  # a retyped section keeps its options, and here they may mean code
+                            self._entry(number, {**operation, "option": kept}, operation["type"])
+                if not section and operation["section"].startswith("@"):
+                    self._section(number, operation)
         else:
             section = self._section(number, operation)
             if section:
                 self._check_change(number, operation, section)
         self._draft.follow(operation, section)
-
-    def _check_made(self, number: int, operation: Operation, section: str) -> None:
-        """Check a section that is made, or gets another type; `section` is its name where it is there already."""
-        type_ = operation["type"]
-        if section and self._draft.sections(operation["package"])[section][".type"] == type_:
-            return
-        if self._check_new(number, operation, type_) and section:
-            for kept in self._draft.sections(operation["package"])[section]:
-                if not kept.startswith("."):  # a retyped section keeps its options, and here they may mean code
-                    self._entry(number, {**operation, "option": kept}, type_)
-        if not section and operation["section"].startswith("@"):
-            self._section(number, operation)
 
     def _check_change(self, number: int, operation: Operation, section: str) -> None:
         package, op, name = operation["package"], operation["op"], operation.get("option", "")
@@ -145,7 +143,9 @@ class _Review:
         self._say(number, operation, "unknown_type", text, self._near(type_, _makeable(package)))
         return False
 
-    def _check_new(self, number: int, operation: Operation, type_: str) -> bool:
+    def _check_new(self, number: int, operation: Operation) -> bool:
+        """Check the type of a section that is made, or gets another one."""
+        type_ = operation["type"]
         if is_code(operation["package"], type_):
             text = f"sections of type {type_} in {operation['package']} run code or belong to the owner"
             self._say(number, operation, "exec", text, "leave it out; only the owner makes one, by hand")
@@ -165,7 +165,7 @@ class _Review:
                 self._say(number, operation, "unknown_option", text, hint)
             return None
         if entry.get("mark") == "exec":
-            text = f"{_where(operation)} runs code, names a file or folder, or belongs to the owner"
+            text = f"{label(operation)} runs code, names a file or folder, or belongs to the owner"
             self._say(number, operation, "exec", text, "leave it out; only the owner changes it, by hand")
             return None
         return entry
@@ -177,7 +177,7 @@ class _Review:
         if entry is None:
             return
         if not is_whole and not entry.get("list"):
-            text = f"{_where(operation)} takes one value, not a list"
+            text = f"{label(operation)} takes one value, not a list"
             self._say(number, operation, "bad_value", text, "use set")
             return
         words = [value]
@@ -187,12 +187,12 @@ class _Review:
             wrong = next((text for text in (_error(entry, word) for word in words) if text), "")
         if not wrong:
             ref = entry.get("ref")
-            self._references += [(number, _where(operation), ref, word) for word in words] if ref is not None else []
+            self._references += [(number, label(operation), ref, word) for word in words] if ref is not None else []
             return
         shown = value if len(value) <= _VALUE_CHARS else value[:_VALUE_CHARS] + "…"
-        text = f"{_where(operation)} cannot be {shown!r}"
+        text = f"{label(operation)} cannot be {shown!r}"
         if entry.get("mark", "").startswith("secret"):
-            text = f"{_where(operation)} cannot have that value"
+            text = f"{label(operation)} cannot have that value"
         near = entries.nearest(value, entry.get("values", []))
         self._say(number, operation, "bad_value", text, wrong + (f"; did you mean {near[0]}" if near else ""))
 
@@ -211,19 +211,16 @@ class _Review:
             for name, section in self._draft.sections(package).items():
                 for key, value in section.items():
                     entry = option(package, str(section[".type"]), key) if not key.startswith(".") else None
+                    if not entry or "ref" not in entry:
+                        continue
                     where = f"{package}.{self._draft.shown(package, name)}.{key}"
-                    if entry and "ref" in entry:
-                        self._check_target(where, entry["ref"], value)
-
-    def _check_target(self, where: str, ref: str, value: object) -> None:
-        for word in value if isinstance(value, list) else str(value).split():
-            kind, target = plain_reference(ref, str(word))
-            if kind in TARGETS and TARGETS[kind][0] in self._touched and target in self._names(kind, True):
-                names = self._names(kind, False)
-                if target not in names:
-                    text = f"{where} still names the {kind} {target!r}, which is removed"
-                    number = self._touched[TARGETS[kind][0]]
-                    self._add(number, "missing_reference", where, text, "change or delete it too")
+                    for word in value if isinstance(value, list) else str(value).split():
+                        kind, target = plain_reference(entry["ref"], str(word))
+                        number = self._touched.get(TARGETS.get(kind, ("",))[0])
+                        is_lost = number is not None and target not in self._names(kind, False)
+                        if number is not None and is_lost and target in self._names(kind, True):
+                            text = f"{where} still names the {kind} {target!r}, which is removed"
+                            self._add(number, "missing_reference", where, text, "change or delete it too")
 
     def check_dependencies(self) -> None:
         """Check that what the new values call for is there."""
@@ -243,7 +240,7 @@ class _Review:
         return target_names(ref, self._draft.before(package) if is_before else self._draft.sections(package))
 
     def _say(self, number: int, operation: Operation, kind: str, message: str, hint: str) -> None:
-        self._add(number, kind, _where(operation), message, hint)
+        self._add(number, kind, label(operation), message, hint)
 
     def _add(self, number: int, kind: str, where: str, message: str, hint: str) -> None:
         self.findings.append({"number": number, "kind": kind, "where": where, "message": message, "hint": hint})
@@ -261,11 +258,6 @@ def target_names(ref: str, sections: Sections) -> list[str]:
 def _makeable(package: str) -> list[str]:
     """Return the section types of a package that a model may make: what is the owner's alone is never suggested."""
     return [name for name in types(package) if not is_code(package, name)]
-
-
-def _where(operation: Operation) -> str:
-    parts = [operation["package"], operation.get("section", ""), operation.get("option", "")]
-    return ".".join(str(part) for part in parts if part)
 
 
 def _error(entry: Entry, value: str) -> str:
@@ -317,7 +309,7 @@ def missing(package: str, before: Section | None, now: Section) -> list[tuple[st
             found.append((name, text, f"it belongs to {wanted}; leave it out, or change that first"))
     for rule in entries.rules(package, type_, "never"):
         when = rule["when"]
-        if _holds(when, now) and _differs(list(when), before, now):
+        if _holds(when, now) and _differs(when, before, now):
             found.append((next(iter(when)), "there is no " + _condition(when, now), rule["hint"]))
     return found
 
@@ -332,7 +324,7 @@ def _words(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else [str(value or "")]
 
 
-def _differs(names: list[str], before: Section | None, now: Section) -> bool:
+def _differs(names: Iterable[str], before: Section | None, now: Section) -> bool:
     return before is None or any(before.get(name) != now.get(name) for name in names)
 
 

@@ -53,15 +53,18 @@ def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
         return None
     own = entries.type_name(package, type_)
     found = index()
-    answer: dict[str, Any] = {"path": "%s.%s.%s" % (package, own, name), "takes": _takes(entry)}
-    answer["title"] = entry.get("title")
-    answer["what"] = found["options"].get("%s.%s" % (package, own), {}).get(name)
-    answer["values"] = entry.get("values")
-    answer["list"] = bool(entry.get("list")) or None
-    answer["names"] = entry.get("ref")
-    answer["when"] = _when_read(package, type_, name)
-    answer["note"] = _MARKS.get(entry.get("mark", "").partition(":")[0])
-    answer["source"] = source(found)
+    if "values" in entry:
+        takes = "one of its values"
+    elif entry["type"] == "bool":
+        takes = "1 (on) or 0 (off)"
+    else:
+        takes = validators.error(entry["type"], _NONE).removeprefix("must be ") or "a text"
+    answer: dict[str, Any] = {
+        "path": "%s.%s.%s" % (package, own, name), "takes": takes, "title": entry.get("title"),
+        "what": found["options"].get("%s.%s" % (package, own), {}).get(name), "values": entry.get("values"),
+        "list": bool(entry.get("list")), "names": entry.get("ref"), "when": _when_read(package, type_, name),
+        "note": _MARKS.get(entry.get("mark", "").partition(":")[0]), "source": source(found),
+    }  # fmt: skip
     return {key: value for key, value in answer.items() if value}
 
 
@@ -85,27 +88,10 @@ def texts() -> Iterator[tuple[str, str]]:
         for type_, whole in entries.types(package).items():
             own = sentences.get("%s.%s" % (package, type_), {})
             for name, entry in whole["options"].items():
-                title = entry.get("title", "") if isinstance(entry, dict) else ""
-                aka = " ".join(entry.get("aka", [])) if isinstance(entry, dict) else ""
-                words = (
-                    package,
-                    type_,
-                    name,
-                    name.replace("_", " ") if "_" in name else "",
-                    title,
-                    own.get(name, ""),
-                    aka,
-                )
-                yield "%s.%s.%s" % (package, type_, name), " ".join([word for word in words if word])
-
-
-def _takes(entry: Entry) -> str:
-    if "values" in entry:
-        return "one of its values"
-    if entry["type"] == "bool":
-        return "1 (on) or 0 (off)"
-    words = validators.error(entry["type"], _NONE)
-    return words.removeprefix("must be ") or "a text"
+                known: Entry = {} if isinstance(entry, str) else entry
+                spaced = name.replace("_", " ") if "_" in name else ""
+                words = [package, type_, name, spaced, known.get("title", ""), own.get(name, ""), *known.get("aka", [])]
+                yield "%s.%s.%s" % (package, type_, name), " ".join(filter(None, words))
 
 
 def _when_read(package: str, type_: str, name: str) -> list[str]:

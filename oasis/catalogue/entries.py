@@ -67,11 +67,9 @@ def section_type(package: str, type_: str) -> SectionType | None:
 def option(package: str, type_: str, name: str) -> Entry | None:
     """Return the entry of an option, in its long form and with its type's mark, None when there is none."""
     whole = section_type(package, type_)
-    if whole is None:
-        return None
-    options = whole["options"]
+    options = whole["options"] if whole else {}
     short = options.get(name, options.get("*"))
-    if short is None:
+    if whole is None or short is None:
         return None
     entry: Entry = {"type": short} if isinstance(short, str) else {**short}
     if "mark" in whole:
@@ -93,12 +91,8 @@ def option_names(package: str, type_: str) -> list[str]:
 
 def known_as(package: str, type_: str, wrong: str) -> list[str]:
     """Return the options that people and models often call by that wrong name."""
-    found = []
-    for name in option_names(package, type_):
-        entry = option(package, type_, name)
-        if entry and wrong.lower() in entry.get("aka", []):
-            found.append(name)
-    return found
+    every = {name: option(package, type_, name) or {} for name in option_names(package, type_)}
+    return [name for name, entry in every.items() if wrong.lower() in entry.get("aka", [])]
 
 
 def mark(package: str, type_: str, name: str) -> str:

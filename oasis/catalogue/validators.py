@@ -73,6 +73,10 @@ _PATTERNS = {
     ),
     "email": ("[A-Za-z0-9_.+][A-Za-z0-9_.+-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]*", "an e-mail address"),
     "timehhmmss": ("(?:[01]?[0-9]|2[0-3])(?::[0-5]?[0-9]){0,2}", "a time like 21:30 or 21:30:00"),
+    "date": (
+        "(?:19[7-9][0-9]|20[0-2][0-9]|203[0-8])(?:-(?:0?[1-9]|1[0-2])(?:-(?:0?[1-9]|[12][0-9]|3[01])(?:T[0-9:]+)?)?)?",
+        "a date like 2026-05-01",
+    ),
     "duration": ("infinite|[1-9][0-9]*[smhdw]?", "a time like 30m, 12h or 7d, or infinite"),
     # the rule alone: a path is a time zone too for some programs, and so is the name of a zone
     "posixtz": ("UTC|GMT|" + _TIME_ZONE, "a POSIX time zone like CET-1CEST,M3.5.0,M10.5.0/3"),
@@ -169,13 +173,6 @@ def _is_zonename(value: str) -> bool:
         return value.replace(" ", "_") in handle.read().split()
 
 
-def _is_date(value: str) -> bool:
-    parts = re.match(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:T([0-9:]+))?)?)?\Z", value)
-    if parts is None or not 1970 <= int(parts[1]) <= 2038:
-        return False
-    return int(parts[2] or 1) in range(1, 13) and int(parts[3] or 1) in range(1, 32)
-
-
 def _is_fwnetwork(value: str) -> bool:
     """Tell whether firewall4 matches it: address, network, range FIRST-LAST, or the name of an interface."""
     first, dash, last = value.partition("-")
@@ -247,7 +244,6 @@ _TESTS: dict[str, tuple[Callable[[str], bool], str]] = {
     ),
     "wpakey": (_is_wpakey, "a passphrase of 8 to 63 characters, or 64 hexadecimal digits"),
     "zonename": (_is_zonename, "a time zone name like Europe/Berlin"),
-    "date": (_is_date, "a date like 2026-05-01"),
     "fwnetwork": (_is_fwnetwork, "an address, a network, a range FIRST-LAST or the name of an interface"),
     "protocol": (
         lambda value: value.lower() in _PROTOCOLS or address_text.is_number(value, 0, 255),
@@ -313,28 +309,24 @@ def _run(node: object, value: str) -> str:
     assert isinstance(node, tuple)
     name, arguments = node
     if name == "'" or address_text.is_number(name):
-        wanted = arguments[0] if name == "'" else name
+        wanted = _literal(node)
         return "" if value == wanted else f"must be {wanted}"
-    if name in ("and", "or", "neg", "list"):
-        return _combined(name, value, arguments)
+    if name == "or":
+        found = [_run(choice, value) for choice in arguments]
+        return "" if "" in found else "must be " + ", or ".join(text.removeprefix("must be ") for text in found)
+    if name == "neg":  # firewall4 takes "!x" and "! x"
+        return _run(arguments[0], value[1:].strip() if value.startswith("!") else value)
+    if name in ("and", "list"):
+        pairs = [(one, value) for one in arguments] if name == "and" else [(arguments[0], one) for one in value.split()]
+        return next(filter(None, (_run(*pair) for pair in pairs)), "")
     if name in _PATTERNS:
         return pattern(value, *_PATTERNS[name])
     if name in _TESTS:
         is_good, text = _TESTS[name]
         return _say(is_good(value), text)
-    return _FUNCTIONS[name](value, *[_literal(argument) for argument in arguments])
+    return _FUNCTIONS[name](value, *map(_literal, arguments))
 
 
 def _literal(node: object) -> str:
     assert isinstance(node, tuple)
     return str(node[1][0] if node[0] == "'" else node[0])
-
-
-def _combined(name: str, value: str, choices: list[object]) -> str:
-    if name == "or":
-        found = [_run(choice, value) for choice in choices]
-        return "" if "" in found else "must be " + ", or ".join(text.removeprefix("must be ") for text in found)
-    if name == "neg":  # firewall4 takes "!x" and "! x"
-        return _run(choices[0], value[1:].strip() if value.startswith("!") else value)
-    each = [(choice, value) for choice in choices] if name == "and" else [(choices[0], one) for one in value.split()]
-    return next((text for choice, one in each if (text := _run(choice, one))), "")
