@@ -24,8 +24,8 @@ from oasis.agent.runs import WAIT_MS
 from oasis.api.methods import bug_fault, failure
 from oasis.api.table import TABLE
 from oasis.bus.objects import OTHER_METHODS
-from oasis.errors import OasisError, PolicyError, ToolError, UsageError
-from oasis.ubus.outgoing import SESSION
+from oasis.errors import OasisError, PolicyError, UsageError
+from oasis.ubus.outgoing import SESSION, is_session, may
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 # The user that OpenWrt's web server becomes where it gives up root; package/acl.py lets it through to everything.
 WEB_USER = "uhttpd"
-_HEX = "0123456789abcdef"
 # What rpcd said of a session counts so long: uhttpd asks it anew at every call.
 RIGHT_S = 5.0
 _RIGHTS = 256
@@ -83,7 +82,7 @@ class Rights:
         if session is None:
             name = "owner" if call.user in ("root", self._own) else "viewer"
             return {"name": name, "terminal": False, "pid": 0}
-        if not isinstance(session, str) or len(session) != 32 or session.strip(_HEX):
+        if not isinstance(session, str) or not is_session(session):
             raise PolicyError("this is no session", "log in first")
         if not self._may(session, call.object, call.method):
             raise PolicyError("this session may not call %s %s" % (call.object, call.method), "log in again")
@@ -96,16 +95,12 @@ class Rights:
         now_s = self._now_s()
         if key in self._known and now_s - since_s < RIGHT_S:
             return is_allowed
-        wanted: dict[str, object] = {SESSION: session, "scope": "ubus", "object": name, "function": method}
-        try:
-            reply = self._ask("session", "access", wanted)
-        except ToolError:
-            return False  # rpcd knows no such session, or is not there: then nobody is somebody
-        is_allowed = bool(reply) and (reply or {}).get("access") is True
+        answer = may(self._ask, session, name, method)
         if len(self._known) >= _RIGHTS:
             self._known.clear()
-        self._known[key] = (now_s, is_allowed)
-        return is_allowed
+        if answer is not None:
+            self._known[key] = (now_s, answer)
+        return bool(answer)  # nobody is somebody while rpcd is not there
 
 
 class Waiters:

@@ -34,7 +34,7 @@ from oasis.redaction.redactor import Redactor
 from oasis.system.child import Executor
 from oasis.system.clock import Clock, is_trusted
 from oasis.system.confinement import USER, Confinement
-from oasis.system.connections import LineServer
+from oasis.system.connections import LineServer, connections
 from oasis.system.files import Files, free_bytes, hold
 from oasis.system.root import Machine, Root
 from oasis.tools.router import Facts
@@ -209,9 +209,10 @@ class Daemon:
 
     @once
     def origins(self) -> Origins:
-        from oasis.change.apply.proof_of_life import origins
+        from oasis.change.apply.proof_of_life import Origins, may_keep, of_login
 
-        return origins(self.ubus.call, self.clock.now_s)
+        can_keep = lambda session: may_keep(self.ubus.call, session)  # noqa: E731
+        return Origins(connections, can_keep, of_login, self.clock.now_s)
 
     def _luci_waits(self) -> bool:
         from oasis.change.apply.evidence import luci_waits  # with the first change: an idle daemon does without

@@ -17,7 +17,7 @@ from oasis.ubus.message import NO_DATA, attributes, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from oasis.system.child import Executor
 
@@ -102,6 +102,22 @@ class Ubus:
         except SchemaError as error:
             raise ToolError("ubus call %s %s answered with %s" % (name, method, error.message))
         return reply if isinstance(reply, dict) else None
+
+
+def is_session(value: object) -> bool:
+    """Tell whether a value has the form of a session of rpcd."""
+    return isinstance(value, str) and len(value) == 32 and not value.strip("0123456789abcdef")
+
+
+def may(
+    call: Callable[[str, str, dict[str, object]], Mapping[str, object] | None], session: str, name: str, method: str
+) -> bool | None:
+    """Ask rpcd whether a session may call a method; None where it does not know the session, or is away."""
+    wanted: dict[str, object] = {SESSION: session, "scope": "ubus", "object": name, "function": method}
+    try:
+        return (call("session", "access", wanted) or {}).get("access") is True
+    except ToolError:
+        return None
 
 
 def opener(path: str) -> Callable[[float], _socket.socket]:

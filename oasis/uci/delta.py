@@ -11,8 +11,6 @@ import io
 from oasis.uci import edit, libuci, parser
 from oasis.uci.package import Package, Record
 
-# The form in which records are written; any other line goes through the exact reader.
-_LINE = r"([-+@^|~]?)([!$-&(-,/-:<>-~]+)\.([A-Za-z0-9_]+)(?:\.([A-Za-z0-9_]+))?(?:='([^']*(?:'\\''[^']*)*)')?\n"
 _COMMANDS = "+-@^|~"
 _OPERATIONS = {
     edit.ADD: edit.set_value,
@@ -83,8 +81,7 @@ def is_kept(record: Record) -> bool:
 def _read(data: bytes) -> tuple[list[tuple[str, Record]], bool]:
     """Return (package, record) of each good line, and whether all lines were good."""
     found: list[tuple[str, Record]] = []
-    position = _read_written(data, found)
-    lines = parser.LineBuffer(io.BytesIO(data[position:]))
+    lines = parser.LineBuffer(io.BytesIO(data))
     is_whole = True
     while not lines.at_end:
         if not lines.read_line():
@@ -100,23 +97,3 @@ def _read(data: bytes) -> tuple[list[tuple[str, Record]], bool]:
         except libuci.Refused:
             is_whole = False
     return found, is_whole
-
-
-def _read_written(data: bytes, found: list[tuple[str, Record]]) -> int:
-    """Read lines as long as they have the form that libuci writes; return where they end."""
-    if not data or 0 in data:
-        return 0
-    import re  # with the first delta that holds something: an idle daemon reads none
-
-    text, line = data.decode("latin-1"), re.compile(_LINE, re.ASCII)
-    position = 0
-    while match := line.match(text, position):
-        command, package, section, option, value = match.groups()
-        if value is not None:
-            value = libuci.decode(value.encode("latin-1")).replace("'\\''", "'")
-        record = (command, section, option, value)
-        if not is_kept(record) or (value is not None and not libuci.is_value(value)):
-            break
-        found.append((package, record))
-        position = match.end()
-    return position

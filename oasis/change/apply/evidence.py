@@ -45,9 +45,7 @@ class Evidence:
     """The parts that judge the changes of one router: `services`, `verification`, `life`."""
 
     def __init__(self, services: Services, verification: Verification, life: Life) -> None:
-        self.services = services
-        self.verification = verification
-        self.life = life
+        self.services, self.verification, self.life = services, verification, life
 
 
 def gather(root: Root, executor: Executor, files: Files, bus: Bus, clock: Clock, is_here_fine: bool) -> Evidence:

@@ -237,8 +237,7 @@ class Journal:
 
     def records(self) -> list[Record]:
         """Return all readable records, newest first."""
-        every = map(self._readable, reversed(self._files.names(self._history)))
-        return [record for record in every if record is not None]
+        return list(filter(None, map(self._readable, reversed(self._files.names(self._history)))))
 
     def _readable(self, change: str) -> Record | None:
         try:

@@ -35,11 +35,11 @@ not list, or that stays on this machine, as a tunnel's does, is no way.
 
 from __future__ import annotations
 
-from oasis.errors import ToolError, UnprovedError
+from oasis.errors import UnprovedError
 from oasis.system import connections
 from oasis.system.connections import OPEN, is_loopback, mirrored
 from oasis.system.digest import is_equal
-from oasis.ubus.outgoing import SESSION
+from oasis.ubus.outgoing import is_session, may
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 KEEP_S = 1800
 # More sessions than a router has owners: the oldest give way.
 _SESSIONS = 16
-_HEX = "0123456789abcdef"
 
 
 class Life:
@@ -191,14 +190,10 @@ class Origins:
         return self._of_login(pid) if pid > 0 else []
 
 
-def origins(bus: Bus, now_s: Seconds) -> Origins:
-    """Return the origins of one router."""
-
-    def of_login(pid: int) -> list[Connection]:
-        servers = [number for number, _ in connections.servers_of(pid)]
-        return connections.of_processes(servers) if servers else []
-
-    return Origins(connections.connections, lambda session: may_keep(bus, session), of_login, now_s)
+def of_login(pid: int) -> list[Connection]:
+    """Return the connections that the SSH login of a process holds."""
+    servers = [number for number, _ in connections.servers_of(pid)]
+    return connections.of_processes(servers) if servers else []
 
 
 def _is_here(one: Connection, known: dict[Connection, int]) -> bool:
@@ -208,11 +203,4 @@ def _is_here(one: Connection, known: dict[Connection, int]) -> bool:
 
 def may_keep(bus: Bus, session: str) -> bool:
     """Return whether a session of rpcd may keep changes."""
-    if len(session) != 32 or session.strip(_HEX):
-        return False
-    wanted: dict[str, object] = {"scope": "ubus", "object": "oasis.change", "function": "confirm"}
-    try:
-        reply = bus("session", "access", {SESSION: session, **wanted})
-    except ToolError:  # rpcd knows no such session
-        return False
-    return (reply or {}).get("access") is True
+    return is_session(session) and may(bus, session, "oasis.change", "confirm") is True

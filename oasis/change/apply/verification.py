@@ -53,24 +53,20 @@ _HOST_NAME = "/proc/sys/kernel/hostname"
 class Now:
     """One look at the router: each question is asked once. `read(path)` and `names(folder)` see its files."""
 
-    def __init__(
-        self, bus: Bus, ruleset: Callable[[], str | None], read: Callable[[str], bytes | None],
-        names: Callable[[str], list[str]], now_s: float,
-    ) -> None:  # fmt: skip
-        self._bus = bus
-        self._ruleset = ruleset
+    def __init__(self, router: Verification) -> None:
+        self._router = router
         self._known: dict[str, Mapping[str, object] | None] = {}
-        self.read = read
-        self.names = names
+        self.read = router.read
+        self.names = router.names
         self.has_answer = False
-        self.s = now_s
+        self.s = router.now_s()
 
     def ask(self, name: str, method: str, arguments: dict[str, object] | None = None) -> Mapping[str, object] | None:
         """Return a reply of the bus, None when it says nothing."""
         key = "%s %s %s" % (name, method, arguments)
         if key not in self._known:
             try:
-                self._known[key] = self._bus(name, method, arguments or {})
+                self._known[key] = self._router.bus(name, method, arguments or {})
                 self.has_answer = self.has_answer or self._known[key] is not None
             except ToolError:
                 self._known[key] = None
@@ -80,7 +76,7 @@ class Now:
     def ruleset(self) -> str | None:
         """The firewall's compiled rules, None when they cannot be read."""
         try:
-            return self._ruleset()
+            return self._router.ruleset()
         except ToolError:
             return None
 
@@ -97,13 +93,13 @@ class Verification:
         names: Callable[[str], list[str]], now_s: Seconds, sleep: Callable[[float], object], *,
         settle_s: float = SETTLE_S,
     ) -> None:  # fmt: skip
-        self._now: Callable[[], Now] = lambda: Now(bus, ruleset, read, names, now_s())
+        self.bus, self.ruleset, self.read, self.names, self.now_s = bus, ruleset, read, names, now_s
         self._sleep = sleep
         self._settle_s = settle_s
 
     def look(self, plan: Plan) -> Before:
         """Return what `verify` will want to know of the time before the change."""
-        now = self._now()
+        now = Now(self)
         names = [str(item["name"]) for item in plan["services"]]
         before: Before = {"services": {name: service(now, name) for name in names}, "bus": now.has_answer}
         if "network" in plan["images"]:
@@ -118,12 +114,16 @@ class Verification:
         Shape: {"what", "result": `seen` or `not read back`}.
         Raises: ToolError with the first thing that is not as promised.
         """
-        checks = self._services(plan, before["services"]) + _promised(plan, before)
+        checks = self._services(plan, before["services"])
+        reloaded = [item["name"] for item in plan["services"]]
+        for package, name, promised in _PROMISES:
+            if package in plan["images"] and name in reloaded:
+                checks += promised(plan, before)
         results = {what: "" for what, _ in checks}
-        begin_s = self._now().s
+        begin_s = self.now_s()
         patience_s = UNREAD_S if before["bus"] else 0
         while checks:
-            now = self._now()
+            now = Now(self)
             answers = [(what, look, *look(now)) for what, look in checks]
             passed_s = now.s - begin_s
             checks = []
@@ -206,10 +206,17 @@ class _Service:
             if not found:
                 is_lost = any((self._before or {}).values()) and not self._may_end
                 return ("wrong", "service %s runs no process any more" % self._name) if is_lost else _SEEN
-            fault = self._fault(found)
-            if fault:
-                self._running = None
-                return "wrong", "service %s %s" % (self._name, fault)
+            for label, pid in found.items():
+                old, fault = (self._before or {}).get(label), ""
+                if not pid and old != 0:
+                    fault = "does not run"
+                elif pid and self._action == "restart" and pid == old:
+                    fault = "was not restarted"
+                elif pid and old and self._action == "reload" and self._name in _KEPT and pid != old:
+                    fault = "lost its process in the reload"
+                if fault:
+                    self._running = None
+                    return "wrong", "service %s %s" % (self._name, fault)
             if found != self._running:
                 self._running, self._since_s = found, now.s
                 self._births = {pid: _birth(now, pid) for pid in found.values() if pid}
@@ -225,17 +232,6 @@ class _Service:
             return "wrong", "service %s still runs, although it is turned off" % self._name
         return _SEEN
 
-    def _fault(self, found: dict[str, int]) -> str:
-        for label, pid in found.items():
-            old = (self._before or {}).get(label)
-            if not pid and old != 0:
-                return "does not run"
-            if pid and self._action == "restart" and pid == old:
-                return "was not restarted"
-            if pid and old and self._action == "reload" and self._name in _KEPT and pid != old:
-                return "lost its process in the reload"
-        return ""
-
 
 def _birth(now: Now, pid: int) -> str:
     # Source: proc(5), /proc/PID/stat: behind the name in brackets the state, and 19 further on the start.
@@ -250,21 +246,6 @@ def _birth(now: Now, pid: int) -> str:
 # What a plan promises of the services that it reloads
 
 
-def _promised(plan: Plan, before: Before) -> list[Check]:
-    reloaded = [str(item["name"]) for item in plan["services"]]
-    found: list[Check] = []
-    for package, name, checks in (
-        ("system", "system", _host_name),
-        ("network", "network", _interfaces),
-        ("wireless", "network", _networks),
-        ("firewall", "firewall", _rules),
-        ("dhcp", "dnsmasq", _generated),
-    ):
-        if package in plan["images"] and name in reloaded:
-            found += checks(plan, before)
-    return found
-
-
 def _all(plan: Plan, package: str, kind: str, side: int = 1) -> list[Section]:
     """Return the sections of one type after the change (or, side 0, before it)."""
     found = tables(model.parse(plan["images"][package][side], package)).values()
@@ -273,13 +254,13 @@ def _all(plan: Plan, package: str, kind: str, side: int = 1) -> list[Section]:
 
 def _new(plan: Plan, package: str, kind: str) -> list[Section]:
     """Return the sections that are new or altered; by content, because anonymous names move when others go."""
+    old = [_content(section) for section in _all(plan, package, kind, 0)]
+    return [section for section in _all(plan, package, kind) if _content(section) not in old]
 
-    def content(section: Section) -> Section:
-        name = {} if section[".anonymous"] else {".name": section[".name"]}
-        return {**name, **{key: value for key, value in section.items() if not key.startswith(".")}}
 
-    old = [content(section) for section in _all(plan, package, kind, 0)]
-    return [section for section in _all(plan, package, kind) if content(section) not in old]
+def _content(section: Section) -> Section:
+    name = {} if section[".anonymous"] else {".name": section[".name"]}
+    return {**name, **{key: value for key, value in section.items() if not key.startswith(".")}}
 
 
 def _words(value: object) -> list[str]:
@@ -293,42 +274,41 @@ def _is_off(section: Section) -> bool:
 def _host_name(plan: Plan, _: Before) -> list[Check]:
     sections = _new(plan, "system", "system")
     wanted = str(sections[0].get("hostname", "")) if sections else ""
+    return [("host name %s" % wanted, functools.partial(_look_at_host_name, wanted))] if wanted else []
 
-    def look(now: Now) -> Answer:
-        shown = (now.read(_HOST_NAME) or b"").decode("utf-8", "replace").strip()
-        shown = shown or str((now.ask("system", "board") or {}).get("hostname") or "")
-        if not shown:
-            return "unread", "neither kernel nor bus tells the host name"
-        return _SEEN if shown == wanted else ("wrong", "the host name is %r, not %r" % (shown, wanted))
 
-    return [("host name %s" % wanted, look)] if wanted else []
+def _look_at_host_name(wanted: str, now: Now) -> Answer:
+    shown = (now.read(_HOST_NAME) or b"").decode("utf-8", "replace").strip()
+    shown = shown or str((now.ask("system", "board") or {}).get("hostname") or "")
+    if not shown:
+        return "unread", "neither kernel nor bus tells the host name"
+    return _SEEN if shown == wanted else ("wrong", "the host name is %r, not %r" % (shown, wanted))
 
 
 def _interfaces(plan: Plan, before: Before) -> list[Check]:
     were_up = [entry.get("interface") for entry in _dump(before.get("interfaces")) if entry.get("up")]
-    sections = _new(plan, "network", "interface")
-    return [_interface(section) for section in sections if section[".name"] in were_up and not _is_off(section)]
+    found: list[Check] = []
+    for section in _new(plan, "network", "interface"):
+        if section[".name"] in were_up and not _is_off(section):
+            name, is_static = str(section[".name"]), section.get("proto") == "static"
+            wanted = [word.partition("/")[0] for word in _words(section.get("ipaddr"))] if is_static else []
+            look = functools.partial(_look_at_interface, name, is_static, wanted)
+            found.append((" ".join(["interface", name, *wanted]), look))
+    return found
 
 
-def _interface(section: Section) -> Check:
-    name = str(section[".name"])
-    is_static = section.get("proto") == "static"
-    wanted = [word.partition("/")[0] for word in _words(section.get("ipaddr"))] if is_static else []
-
-    def look(now: Now) -> Answer:
-        entry = next((one for one in _dump(now.ask("network.interface", "dump")) if one.get("interface") == name), None)
-        if entry is None:
-            return "unread", "the bus does not tell of interface %s" % name
-        addresses = entry.get("ipv4-address")
-        held = [one.get("address") for one in addresses] if isinstance(addresses, list) else []
-        missing = [address for address in wanted if address not in held]
-        if entry.get("up") and not missing:
-            return _SEEN
-        # An address from outside, or a line that is dialled, comes when the other side wants.
-        why = "interface %s is not up" % name if not entry.get("up") else "interface %s lacks %s" % (name, missing[0])
-        return ("wrong" if is_static else "slow"), why
-
-    return " ".join(["interface", name, *wanted]), look
+def _look_at_interface(name: str, is_static: bool, wanted: list[str], now: Now) -> Answer:
+    entry = next((one for one in _dump(now.ask("network.interface", "dump")) if one.get("interface") == name), None)
+    if entry is None:
+        return "unread", "the bus does not tell of interface %s" % name
+    addresses = entry.get("ipv4-address")
+    held = [one.get("address") for one in addresses] if isinstance(addresses, list) else []
+    missing = [address for address in wanted if address not in held]
+    if entry.get("up") and not missing:
+        return _SEEN
+    # An address from outside, or a line that is dialled, comes when the other side wants.
+    why = "interface %s is not up" % name if not entry.get("up") else "interface %s lacks %s" % (name, missing[0])
+    return ("wrong" if is_static else "slow"), why
 
 
 def _dump(reply: Mapping[str, object] | None) -> list[Mapping[str, object]]:
@@ -340,85 +320,87 @@ def _networks(plan: Plan, before: Before) -> list[Check]:
     up = [name for name, one in (before.get("radios") or {}).items() if isinstance(one, dict) and one.get("up")]
     on = [radio[".name"] for radio in _all(plan, "wireless", "wifi-device") if not _is_off(radio)]
     wanted = [one for one in _new(plan, "wireless", "wifi-iface") if one.get("ssid") and not _is_off(one)]
-    return [_network(section, section["device"] in up) for section in wanted if section.get("device") in on]
+    pairs = [(str(one["ssid"]), str(one["device"])) for one in wanted if one.get("device") in on]
+    return [
+        ("network %r on %s" % (ssid, radio), functools.partial(_look_at_network, ssid, radio, radio in up))
+        for ssid, radio in pairs
+    ]
 
 
-def _network(section: Section, was_up: bool) -> Check:
-    ssid, radio = str(section["ssid"]), str(section["device"])
-
-    def look(now: Now) -> Answer:
-        status = (now.ask("network.wireless", "status") or {}).get(radio)
-        if not isinstance(status, dict):
-            return "unread", "the bus does not tell of %s" % radio
-        if status.get("retry_setup_failed") and was_up:
-            return "wrong", "the radio %s cannot be set up" % radio
-        if not status.get("up"):
-            # A radio that must listen for radar first takes a minute; one that was not up before may have no antenna.
-            return ("slow", "the radio %s is not up yet" % radio) if was_up else _SILENT
-        shown = [(one.get("config") or {}).get("ssid") for one in status.get("interfaces") or []]
-        return _SEEN if ssid in shown else ("wrong", "the radio %s does not show the network %r" % (radio, ssid))
-
-    return "network %r on %s" % (ssid, radio), look
+def _look_at_network(ssid: str, radio: str, was_up: bool, now: Now) -> Answer:
+    status = (now.ask("network.wireless", "status") or {}).get(radio)
+    if not isinstance(status, dict):
+        return "unread", "the bus does not tell of %s" % radio
+    if status.get("retry_setup_failed") and was_up:
+        return "wrong", "the radio %s cannot be set up" % radio
+    if not status.get("up"):
+        # A radio that must listen for radar first takes a minute; one that was not up before may have no antenna.
+        return ("slow", "the radio %s is not up yet" % radio) if was_up else _SILENT
+    shown = [(one.get("config") or {}).get("ssid") for one in status.get("interfaces") or []]
+    return _SEEN if ssid in shown else ("wrong", "the radio %s does not show the network %r" % (radio, ssid))
 
 
 def _rules(plan: Plan, _: Before) -> list[Check]:
-    found = []
+    found: list[Check] = []
     for kind in ("rule", "redirect"):
         there, were = (
             [str(one["name"]) for one in _all(plan, "firewall", kind, side) if one.get("name") and not _is_off(one)]
             for side in (1, 0)
         )
         wanted = [str(one["name"]) for one in _new(plan, "firewall", kind) if one.get("name") in there]
-        found += [_rule(kind, name, True) for name in dict.fromkeys(wanted)]
-        found += [_rule(kind, name, False) for name in dict.fromkeys(were) if name not in there]
+        gone = [name for name in were if name not in there]
+        for name, is_in in {**dict.fromkeys(wanted, True), **dict.fromkeys(gone, False)}.items():
+            what = "%s %r %s the firewall" % (kind, name, "in" if is_in else "out of")
+            found.append((what, functools.partial(_look_for_rule, kind, name, is_in)))
     return found
 
 
-def _rule(kind: str, name: str, is_wanted: bool) -> Check:
+def _look_for_rule(kind: str, name: str, is_wanted: bool, now: Now) -> Answer:
     # fw4 writes other characters in its own way.
     is_plain = name.isascii() and name.isprintable() and '"' not in name and "\\" not in name
-
-    def look(now: Now) -> Answer:
-        rules = now.ruleset if is_plain else None
-        if rules is None:
-            return _SILENT
-        if ('"!fw4: %s"' % name in rules) is is_wanted:
-            return _SEEN
-        return "wrong", "the firewall %s the %s %r" % ("did not take" if is_wanted else "still has", kind, name)
-
-    return "%s %r %s" % (kind, name, "in the firewall" if is_wanted else "out of the firewall"), look
+    rules = now.ruleset if is_plain else None
+    if rules is None:
+        return _SILENT
+    if ('"!fw4: %s"' % name in rules) is is_wanted:
+        return _SEEN
+    return "wrong", "the firewall %s the %s %r" % ("did not take" if is_wanted else "still has", kind, name)
 
 
 def _generated(plan: Plan, _: Before) -> list[Check]:
-    found = []
+    found: list[Check] = []
     for section in _new(plan, "dhcp", "host"):
         macs = [mac.lower() for mac in _words(section.get("mac"))]
         address = str(section.get("ip", "")).lower()
         if macs and address and address != "ignore":
             what = "lease of %s" % macs[0]
-            found.append((what, _look_for_line(_is_lease(macs, address), "the " + what)))
+            is_it = functools.partial(_is_lease, macs, address)
+            found.append((what, functools.partial(_look_for_line, is_it, "the " + what)))
     for section in _new(plan, "dhcp", "dnsmasq"):
         for server in map(str.lower, _words(section.get("server"))):
-            look = _look_for_line(("server=" + server).__eq__, "the server %s" % server)
+            look = functools.partial(_look_for_line, ("server=" + server).__eq__, "the server %s" % server)
             found.append(("DNS server %s" % server, look))
     return found
 
 
-def _look_for_line(is_it: Callable[[str], bool], what: str) -> Callable[[Now], Answer]:
-    def look(now: Now) -> Answer:
-        files = [name for name in now.names(_GENERATED) if name.startswith("dnsmasq.conf")]
-        data = b"\n".join(now.read(_GENERATED + "/" + name) or b"" for name in files)
-        if not files:
-            return _SILENT
-        is_there = any(map(is_it, data.decode("utf-8", "replace").lower().split("\n")))
-        return _SEEN if is_there else ("wrong", "dnsmasq did not take %s" % what)
-
-    return look
+def _look_for_line(is_it: Callable[[str], bool], what: str, now: Now) -> Answer:
+    files = [name for name in now.names(_GENERATED) if name.startswith("dnsmasq.conf")]
+    data = b"\n".join(now.read(_GENERATED + "/" + name) or b"" for name in files)
+    if not files:
+        return _SILENT
+    is_there = any(map(is_it, data.decode("utf-8", "replace").lower().split("\n")))
+    return _SEEN if is_there else ("wrong", "dnsmasq did not take %s" % what)
 
 
-def _is_lease(macs: list[str], address: str) -> Callable[[str], bool]:
-    def is_it(line: str) -> bool:
-        words = line[len("dhcp-host=") :].split(",") if line.startswith("dhcp-host=") else []
-        return (address in words or "[%s]" % address in words) and all(mac in words for mac in macs)
+def _is_lease(macs: list[str], address: str, line: str) -> bool:
+    words = line[len("dhcp-host=") :].split(",") if line.startswith("dhcp-host=") else []
+    return (address in words or "[%s]" % address in words) and all(mac in words for mac in macs)
 
-    return is_it
+
+# Of a package, once this service was reloaded.
+_PROMISES = (
+    ("system", "system", _host_name),
+    ("network", "network", _interfaces),
+    ("wireless", "network", _networks),
+    ("firewall", "firewall", _rules),
+    ("dhcp", "dnsmasq", _generated),
+)

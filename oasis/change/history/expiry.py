@@ -121,7 +121,7 @@ class Expiry:
                 self._transaction.wait_idle()  # a change is reported before its record is written
                 wait_s = self.step()
             except OasisError as error:  # the flash cannot be read
-                self._log("ends of changes: %s" % error.message)
+                self._services.log("ends of changes: %s" % error.message, False)
                 wait_s = LOOK_S
             with self._news:
                 if wait_s and not self._has_news and not self._is_stopped:
@@ -152,18 +152,15 @@ class Expiry:
         """Return how long a change stays as it is at least; 0 or less: its end has come."""
         if is_trusted:
             left_s = float(record["until_unix_s"] - self._clock.unix_s())
-        elif self._clock.up_s() >= UNTRUSTED_S and self._is_opening(record):
-            left_s = 0.0
         else:
-            left_s = LOOK_S
+            left_s, images = float(LOOK_S), {}
+            if self._clock.up_s() >= UNTRUSTED_S:
+                for name in record["packages"]:
+                    with contextlib.suppress(UsageError):  # then it cannot be undone either
+                        images[name] = self._journal.images(record["id"], name)
+            if images and self._planner.openings(images)[0]:
+                left_s = 0.0
         return max(left_s, self._not_before_s.get(str(record["id"]), 0.0) - self._clock.now_s())
-
-    def _is_opening(self, record: Record) -> bool:
-        images = {}
-        for name in record["packages"]:
-            with contextlib.suppress(UsageError):  # then it cannot be undone either
-                images[name] = self._journal.images(record["id"], name)
-        return bool(self._planner.openings(images)[0])
 
     def _end(self, record: Record, is_trusted: bool) -> None:
         change = str(record["id"])
@@ -178,20 +175,18 @@ class Expiry:
             self._transaction.apply(plan)
         except (ConflictError, UsageError, PolicyError, UciError) as error:
             words = "could not expire: " + error.message
-            self._log("change %s %s" % (change, words))
+            self._services.log("change %s %s" % (change, words), False)
             self._journal.update(change, expiry=words)
             self._services.expiry_failed(record, words)
         except OasisError as error:
             tries = self._tries[change] = self._tries.get(change, 0) + 1
             pause_s = min(RETRY_S << min(tries - 1, 16), LONGEST_RETRY_S)
             self._not_before_s[change] = self._clock.now_s() + pause_s
-            self._log("change %s should end, tried again in %d s: %s" % (change, pause_s, error.message))
+            words = "change %s should end, tried again in %d s: %s" % (change, pause_s, error.message)
+            self._services.log(words, False)
         else:
             why = "its time is over" if is_trusted else "the clock is not set, and it opens the router"
-            self._log("change %s is undone: %s" % (change, why))
-
-    def _log(self, text: str) -> None:
-        self._services.log(text, False)
+            self._services.log("change %s is undone: %s" % (change, why), False)
 
     def _plan(self, record: Record, now_s: float) -> Plan | None:
         """Return the plan of an end: of the whole change, or of what of it has no other end; None: of nothing."""

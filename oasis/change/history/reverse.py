@@ -16,6 +16,7 @@ a section, `-NAME` for one that was removed by its name before.
 from __future__ import annotations
 
 from oasis.change.difference import Pairing, fingerprint, label
+from oasis.uci import edit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,26 +168,48 @@ class _Reverse:
 
     def operations(self) -> list[Operation]:
         """Return the decisions as operations, in an order in which each name means what it should."""
-        script = _Script(self._now)
-        order = self._order()
+        draft, order = self._now.copy(), self._order()  # each step is done: how a section is called depends on it
+        twins = dict(zip(self._now.sections, draft.sections, strict=True))
+        steps: list[Operation] = []
+
+        def step(op: str, one: Section | None, **fields: str | int) -> None:
+            if one is not None:
+                twin = twins.get(one, one)  # a new section has none yet
+                same = [other for other in draft.sections if other.type == twin.type]
+                fields["section"] = "@%s[%d]" % (twin.type, same.index(twin)) if one.anonymous else twin.name
+            operation: Operation = {"op": op, "package": draft.name, **fields}  # type: ignore[typeddict-item]
+            edit.apply(operation, draft)
+            steps.append(operation)
+
+        def put(one: Section, option: str, value: Value) -> None:
+            for item in value if isinstance(value, list) else [value]:
+                step("add_list" if isinstance(value, list) else "set", one, option=option, value=item)
+
         for now in self._deletions:
-            script.step("delete", now)
-            script.sections.remove(now)
+            step("delete", now)
         for now, name in self._renames:
-            script.step("rename", now, name=name)
-            script.names[now] = name
+            step("rename", now, name=name)
         for now, kind in self._types:
-            script.step("set", now, type=kind)
-            script.types[now] = kind
+            step("set", now, type=kind)
         for now, option, value in self._values:
             if value is None or (isinstance(value, list) and option in now.options):
-                script.step("delete", now, option=option)
+                step("delete", now, option=option)
             if value is not None:
-                script.put(now, option, value)
+                put(now, option, value)
         for before in self._creations:
-            script.create(before)
-        script.arrange(order)
-        return script.steps
+            step("add" if before.anonymous else "set", None if before.anonymous else before, type=before.type)
+            twins[before] = draft.sections[-1]
+            for option, value in before.options.items():
+                put(before, str(option), value)
+        for at, wanted in enumerate(order):
+            if draft.sections[at] is twins[wanted]:
+                continue
+            mover, place = wanted, at
+            if draft.sections[at + 1] is twins[wanted]:  # one that was put in front goes back in a single step
+                mover = next(one for one in order if twins[one] is draft.sections[at])
+                place = order.index(mover)
+            step("reorder", mover, index=place)
+        return steps
 
     def _order(self) -> list[Section]:
         """Return the sections as they will stand: those of now, and those of `before` that are created again."""
@@ -223,55 +246,6 @@ class _Reverse:
         slots = [at for at, one in enumerate(order) if one in wanted]
         for at, one in zip(slots, wanted, strict=True):
             order[at] = one
-
-
-class _Script:
-    """Operations as they are written, with the package as they leave it: how a section is called depends on both."""
-
-    def __init__(self, now: Package) -> None:
-        self.steps: list[Operation] = []
-        self._package = now.name
-        self.sections = list(now.sections)
-        self.names = {one: "" if one.anonymous else str(one.name) for one in now.sections}
-        self.types = {one: one.type for one in now.sections}
-
-    def step(self, op: str, one: Section, **fields: str | int) -> None:
-        """Append an operation on a section."""
-        name = self.names[one]
-        if not name:
-            same = [other for other in self.sections if self.types[other] == self.types[one]]
-            name = "@%s[%d]" % (self.types[one], same.index(one))
-        self.steps.append({"op": op, "package": self._package, "section": name, **fields})  # type: ignore[typeddict-item]
-
-    def put(self, one: Section, option: str, value: Value) -> None:
-        """Set an option that is not there, or is no list."""
-        for item in value if isinstance(value, list) else [value]:
-            self.step("add_list" if isinstance(value, list) else "set", one, option=option, value=item)
-
-    def create(self, old: Section) -> None:
-        """Create a section of `before` at the end; it stands for itself from now on."""
-        self.names[old] = "" if old.anonymous else str(old.name)
-        self.types[old] = old.type
-        self.sections.append(old)
-        if old.anonymous:
-            self.steps.append({"op": "add", "package": self._package, "type": old.type})
-        else:
-            self.step("set", old, type=old.type)
-        for option, value in old.options.items():
-            self.put(old, str(option), value)
-
-    def arrange(self, order: list[Section]) -> None:
-        """Move sections until they stand in this order, one that was put in front in a single step."""
-        for at, wanted in enumerate(order):
-            if self.sections[at] is wanted:
-                continue
-            mover, place = wanted, at
-            if self.sections[at + 1] is wanted:
-                mover = self.sections[at]
-                place = order.index(mover)
-            self.step("reorder", mover, index=place)
-            self.sections.remove(mover)
-            self.sections.insert(place, mover)
 
 
 def _differing(one: Section, other: Section) -> list[str]:
