@@ -57,10 +57,7 @@ def check(operations: list[Operation], read_package: ReadPackage) -> list[Findin
     review = _Review(Draft(read_package))
     for number, operation in enumerate(operations):
         review.take(number, operation)
-    review.check_references()
-    if not review.findings:  # else a name that was only misspelt would look removed everywhere
-        review.check_left_behind()
-        review.check_dependencies()
+    review.check_together()
     return sorted(review.findings, key=lambda finding: finding["number"])
 
 
@@ -196,34 +193,30 @@ class _Review:
         near = entries.nearest(value, entry.get("values", []))
         self._say(number, operation, "bad_value", text, wrong + (f"; did you mean {near[0]}" if near else ""))
 
-    def check_references(self) -> None:
-        """Check that what the new values name will be there."""
+    def check_together(self) -> None:
+        """Check what the operations give together: names that are not there, and what the new values call for."""
         for number, where, ref, value in self._references:
             ref, value = plain_reference(ref, value)
             names = self._names(ref, False)
             if names and value not in names and value != "*":
                 text = f"{where} names the {ref} {value!r}, which does not exist"
                 self._add(number, "missing_reference", where, text, self._near(value, names))
-
-    def check_left_behind(self) -> None:
-        """Check that nothing names what the operations removed or renamed."""
-        for package in self._draft.loaded():
+        if self.findings:
+            return  # a name that was only misspelt would look removed everywhere
+        for package in self._draft.loaded():  # nothing may name what the operations removed or renamed
             for name, section in self._draft.sections(package).items():
-                for key, value in section.items():
+                for key, given in section.items():
                     entry = option(package, str(section[".type"]), key) if not key.startswith(".") else None
                     if not entry or "ref" not in entry:
                         continue
                     where = f"{package}.{self._draft.shown(package, name)}.{key}"
-                    for word in value if isinstance(value, list) else str(value).split():
+                    for word in given if isinstance(given, list) else str(given).split():
                         kind, target = plain_reference(entry["ref"], str(word))
-                        number = self._touched.get(TARGETS.get(kind, ("",))[0])
-                        is_lost = number is not None and target not in self._names(kind, False)
-                        if number is not None and is_lost and target in self._names(kind, True):
+                        touched = self._touched.get(TARGETS.get(kind, ("",))[0])
+                        is_lost = touched is not None and target not in self._names(kind, False)
+                        if touched is not None and is_lost and target in self._names(kind, True):
                             text = f"{where} still names the {kind} {target!r}, which is removed"
-                            self._add(number, "missing_reference", where, text, "change or delete it too")
-
-    def check_dependencies(self) -> None:
-        """Check that what the new values call for is there."""
+                            self._add(touched, "missing_reference", where, text, "change or delete it too")
         for package, number in self._touched.items():
             for name, section in self._draft.sections(package).items():
                 for option_, text, hint in missing(package, self._draft.earlier(package, name), section):

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 
 from oasis.catalogue import address_text
 from oasis.core import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TRUE = ("1", "on", "true", "yes", "enabled")
 FALSE = ("0", "off", "false", "no", "disabled")

@@ -9,12 +9,10 @@ blob_parse_untrusted and blobmsg_check_attr).
 
 from __future__ import annotations
 
-from oasis.errors import ToolError
+import _socket
+from collections.abc import Iterator, Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import _socket
-    from collections.abc import Iterator, Mapping
+from oasis.errors import ToolError
 
 # Types of messages.
 HELLO, STATUS, DATA, PING, LOOKUP, INVOKE, ADD_OBJECT, REMOVE_OBJECT, SUBSCRIBE, UNSUBSCRIBE, NOTIFY = range(11)

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import _socket
 import contextlib
+from collections.abc import Callable, Mapping
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, ToolError
+from oasis.system.child import Executor
 from oasis.ubus import message
 from oasis.ubus.message import NO_DATA, attributes, decode, encode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from oasis.system.child import Executor
 
 # The argument that is a secret: who has it is its owner.
 SESSION = "ubus_rpc_session"

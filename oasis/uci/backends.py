@@ -31,13 +31,9 @@ def open_cursor(
         from oasis.uci.cursor import Cursor
 
         return Cursor(confdir, savedir)
-    if kind == "pyuci":
-        from oasis.uci.pyuci_backend import PyuciBackend
+    from oasis.uci.program_backend import ProgramBackend, PyuciBackend
 
-        return PyuciBackend(confdir, savedir, run, program or "uci")
-    from oasis.uci.program_backend import ProgramBackend
-
-    return ProgramBackend(confdir, savedir, run, program or "uci")
+    return (PyuciBackend if kind == "pyuci" else ProgramBackend)(confdir, savedir, run, program or "uci")
 
 
 def chosen(backend: str, has_program: bool) -> str:
@@ -51,9 +47,7 @@ def chosen(backend: str, has_program: bool) -> str:
         return "file"
     if not has_program:
         raise UciError(f"uci_backend {backend}: nothing to start programs with", "give run")
-    if backend == "program":
-        return "program"
-    if find_module() is not None:
+    if backend != "program" and find_module() is not None:
         return "pyuci"
     if backend == "pyuci":
         raise UciError("uci_backend pyuci: the module does not import", "install it or choose another backend")

@@ -70,13 +70,12 @@ class Pointer:
         """Find `@type[n]` or `@[n]`, n may be negative."""
         head, bracket, rest = name.partition("[")
         digits, end, tail = rest.partition("]")
-        type, index = head[1:], _leading(digits or "0")
-        is_whole = (digits or "0").lstrip(_BLANKS) == index
-        is_well_formed = head.startswith("@") and bracket and end and not tail and index and is_whole
-        if not is_well_formed or (type and not libuci.is_type(type)):
+        type, number = head[1:], leading_number(digits or "0")
+        is_whole = not digits.lstrip(_BLANKS).lstrip("+-").strip("0123456789")
+        is_well_formed = head.startswith("@") and bracket and end and not tail and is_whole
+        if not is_well_formed or number is None or (type and not libuci.is_type(type)):
             raise libuci.Refused(libuci.INVALID)
         sections = [section for section in self.package.sections if not type or section.type == type]
-        number = leading_number(index) or 0
         number += len(sections) if number < 0 else 0
         if not 0 <= number < len(sections):
             return None
@@ -103,30 +102,25 @@ def parse_pointer(text: str) -> tuple[str, str | None, str | None, str | None]:
     return package or "", section, option, given if equals else None
 
 
-def leading_number(text: str) -> int | None:
-    """Return the number a text begins with, cut to C's int; None when it begins with something else."""
-    found = _leading(text)
-    return _as_int(min(max(int(found), -_LONG_MAX - 1), _LONG_MAX)) if found else None
+def leading_number(text: str, least: int = -_LONG_MAX - 1, most: int = _LONG_MAX) -> int | None:
+    """Return the number a text begins with, within bounds, then cut to C's int; None when it begins with another thing.
+
+    Source: strtol, whose result libuci keeps as an int.
+    """
+    text = text.lstrip(_BLANKS)
+    unsigned = text[1:] if text[:1] in ("+", "-") else text
+    behind = unsigned.lstrip("0123456789")
+    if behind == unsigned:
+        return None
+    number = int(text[: len(text) - len(behind)])
+    number = min(max(number, least), most) & ((1 << _INT_BITS) - 1)
+    return number - (1 << _INT_BITS) if number >> (_INT_BITS - 1) else number
 
 
 def position(text: str) -> int:
     """Return the position that libuci reads from a text: 0 for a word. Source: strtoul, then int."""
-    number = int(_leading(text) or "0")
-    return _as_int(number if abs(number) <= _UNSIGNED_LONG_MAX else _UNSIGNED_LONG_MAX)
-
-
-def _leading(text: str) -> str:
-    """Return the number that a text begins with, after blanks, as it is written; "" for none."""
-    text = text.lstrip(_BLANKS)
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    behind = digits.lstrip("0123456789")
-    return text[: len(text) - len(behind)] if behind != digits else ""
-
-
-def _as_int(number: int) -> int:
-    """Cut a number as C's conversion to int does."""
-    number &= (1 << _INT_BITS) - 1
-    return number - (1 << _INT_BITS) if number >> (_INT_BITS - 1) else number
+    number = leading_number(text, -_UNSIGNED_LONG_MAX, _UNSIGNED_LONG_MAX)
+    return number or 0
 
 
 def set_section(package: Package, section: Section | None, name: str, type: str) -> Section:

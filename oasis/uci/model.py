@@ -7,16 +7,12 @@ name to str or list of str). `export_text` and `file_text` write it back as `uci
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 
 from oasis.errors import UciError
 from oasis.uci import delta, edit
 from oasis.uci.package import Package, Section, export_text, file_text
 from oasis.uci.parser import Importer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 __all__ = ["Package", "Section", "export_text", "file_text", "listed", "parse", "preview", "tables"]
 

@@ -1,20 +1,30 @@
-"""The cursor over the `uci` program: values go in by `uci batch` on stdin, never by argv, and the result is checked.
+"""The cursors over the `uci` program, and over pyuci where that is there.
+
+Values go in by `uci batch` on stdin, never by argv, and the result is checked.
 
 `uci batch` always exits 0, so after each one the export must equal what our own model makes of the operations; if not,
 packages that had nothing staged are reverted. The program also reads the system's own save folder (/tmp/.uci) whatever
 -t says: `commit` refuses while changes of others are staged there, for it would write them along.
+
+pyuci 0.8, libuci's Python module, knows no `@type[n]`, cannot add, reorder, list changes, import or unload, and keeps
+most errors to itself. So it is asked for plain names only, by a fresh handle each time (it has no way to read a package
+again), what it wrote is read again, and whatever it refuses is done by the program, which tells why.
 """
 
 from __future__ import annotations
 
 from oasis.errors import OasisError, UciError
 from oasis.uci import edit, libuci, model
+from oasis.uci.backends import find_module
 from oasis.uci.cursor import Cursor, unexpected
 from oasis.uci.package import Package, changes_text, file_text, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from oasis.uci.backends import Run
+    from oasis.uci.cursor import Value
     from oasis.uci.edit import Operation
 
 _PLACE = r" \((.*)\) at line ([0-9]+), byte ([0-9]+)"
@@ -156,6 +166,59 @@ class ProgramBackend(Cursor):
         if status != 0 or stderr:
             raise _refused(words, libuci.decode(stderr).partition("\n")[0])
         return stdout
+
+
+class PyuciBackend(ProgramBackend):
+    """UCI by libuci in this process, which reads and sets single values, and by the program."""
+
+    backend = "pyuci"
+
+    def __init__(self, confdir: str, savedir: str, run: Run, program: str) -> None:
+        super().__init__(confdir, savedir, run, program)
+        self._module: Any = find_module()
+
+    def get(self, package: str, section: str, option: str | None = None) -> Value | None:
+        if libuci.is_package_name(package) and libuci.is_name(section) and (option is None or libuci.is_name(option)):
+            value = self._read(package, section, option)
+            if value:
+                return value
+        return super().get(package, section, option)
+
+    def _operate(self, operation: Operation) -> str | None:
+        package, section = operation["package"], operation.get("section", "")
+        option, value = operation.get("option", ""), operation.get("value", "")
+        is_ours = operation["op"] == "set" and value and libuci.is_name(section) and libuci.is_name(option)
+        if not is_ours or not _is_utf8(value) or self._read(package, section) is None:
+            return super()._operate(operation)
+        self.unload(package)
+        handle = self._open()
+        try:
+            handle.set(package, section, option, value)
+            handle.save(package)
+        except self._module.UciException as error:
+            raise UciError(f"{edit.label(operation)}: {error}", "see what `uci` says to the same")
+        if self._read(package, section, option) != value:
+            raise UciError(f"{edit.label(operation)}: the value was not staged", "is the save folder full?")
+        return None
+
+    def _read(self, *parts: str | None) -> Value | None:
+        """Return what is there, None when it is missing or unknown."""
+        try:
+            value = self._open().get(*[part for part in parts if part is not None])
+        except (self._module.UciException, UnicodeError):
+            return None
+        return list(value) if isinstance(value, tuple) else str(value)
+
+    def _open(self) -> Any:
+        return self._module.Uci(savedir=self.savedir(), confdir=self.confdir())
+
+
+def _is_utf8(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _each(word: str, packages: dict[str, bytes]) -> list[str]:
