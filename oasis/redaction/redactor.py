@@ -274,26 +274,17 @@ class Masked:
 def written_forms(value: str) -> list[str]:
     """Return how a value stands in a text: plain, in JSON, in a shell's or UCI's quotes, in an address, encoded."""
     percent = "".join([c if c in _PLAIN else "".join(["%%%02X" % byte for byte in c.encode("utf-8")]) for c in value])
-    found = [value]
-    for form in (jsonl.dumps(value)[1:-1], value.replace("'", "'\\''"), percent, *_encoded(value)):
-        if form not in found:
-            found.append(form)
-    return found
-
-
-def _encoded(value: str) -> list[str]:
-    """Return a value as hexadecimal digits and base64, there also as it stands inside something longer."""
+    found = [value, jsonl.dumps(value)[1:-1], value.replace("'", "'\\''"), percent]
     data = value.encode("utf-8", "surrogatepass")
-    if len(data) < SECRET_CHARS:
-        return []
-    found = [data.hex(), data.hex().upper()]
-    for before in range(3):
-        whole = binascii.b2a_base64(b"\0" * before + data, newline=False).decode("ascii").rstrip("=")
-        # A sixth of a byte at each end belongs to what stands around it.
-        end = len(whole) if (before + len(data)) % 3 == 0 else len(whole) - 1
-        core = whole[(8 * before + 5) // 6 : end]
-        found += [core, core.replace("+", "-").replace("/", "_")]
-    return found
+    if len(data) >= SECRET_CHARS:
+        found += [data.hex(), data.hex().upper()]
+        for before in range(3):  # base64 also as it stands inside something longer
+            whole = binascii.b2a_base64(b"\0" * before + data, newline=False).decode("ascii").rstrip("=")
+            # A sixth of a byte at each end belongs to what stands around it.
+            end = len(whole) if (before + len(data)) % 3 == 0 else len(whole) - 1
+            core = whole[(8 * before + 5) // 6 : end]
+            found += [core, core.replace("+", "-").replace("/", "_")]
+    return list(dict.fromkeys(found))
 
 
 def walk(value: T, change: Callable[[str], str], of_owner: Callable[[str], str] | None = None) -> T:
@@ -318,39 +309,33 @@ def _without_blocks(value: object) -> object:
     """Return a JSON value in which private keys are masked whose lines are texts of their own, as those of a log."""
     from oasis.redaction import secret_forms as forms  # an idle daemon does without
 
+    # The result of a tool is JSON in a text, and was judged before.
+    placed = [(None if forms.is_json(text) else name, text) for name, text in _placed(value)]
     groups: dict[tuple[str, ...], list[str]] = {}
-
-    def note(name: tuple[str, ...], text: str) -> str:
-        groups.setdefault(name, []).append(text)
-        return text
-
-    _by_place(value, (), note)
-    changed: dict[tuple[str, ...], Iterator[str]] = {}
+    for name, text in placed:
+        if name is not None:
+            groups.setdefault(name, []).append(text)
+    changed: dict[tuple[str, ...] | None, Iterator[str]] = {}
     for name, texts in groups.items():
         whole = "\n".join(texts)
         found = forms.blocks(whole, name[-1:] in _LOGS)
         if found:  # what is masked never goes over the end of a line, so that all lines are still there
             changed[name] = iter(forms.replaced(whole, found, lambda value: MASK).split("\n"))
-
-    def shown(name: tuple[str, ...], text: str) -> str:
-        if name not in changed:
-            return text
-        new = "\n".join([next(changed[name]) for _ in text.split("\n")])
-        return text if new == text else new
-
-    return _by_place(value, (), shown) if changed else value
+    shown = []
+    for name, text in placed:
+        new = "\n".join([next(changed[name]) for _ in text.split("\n")]) if name in changed else text
+        shown.append(text if new == text else new)
+    left = iter(shown)
+    return walk(value, lambda text: next(left)) if changed else value
 
 
-def _by_place(value: object, name: tuple[str, ...], change: Callable[[tuple[str, ...], str], str]) -> object:
-    """Return a JSON value with its texts changed by the names of the keys that lead to each."""
-    from oasis.redaction import secret_forms as forms
-
-    if isinstance(value, str):  # but for the result of a tool, whose texts were judged before
-        return value if forms.is_json(value) else change(name, value)
-    if isinstance(value, dict):
-        fields = {key: _by_place(item, (*name, str(key)), change) for key, item in value.items()}
-        return value if all(fields[key] is item for key, item in value.items()) else fields
-    if isinstance(value, (list, tuple)):
-        items = [_by_place(item, name, change) for item in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-    return value
+def _placed(value: object, name: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the texts of a JSON value as `walk` comes to them, each with the keys that lead to it."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _placed(item, (*name, str(key)))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _placed(item, name)

@@ -55,33 +55,30 @@ def times_marked(clause: Clause, marks: Caution) -> None:
         )
         if is_before or is_behind:
             one.values.pop("duration")
-            one.drop({FILLER})
-            one.add("later")
+            one.concepts = one.concepts - {FILLER} | {"later"}
 
 
 def not_this(clause: Clause) -> None:
     """Take the meaning from a value that another one is put in place of: not the xbox, the printer; AではなくてB."""
     segments = clause.segments
+
+    def is_beside(first: int, last: int) -> bool:
+        return all(FILLER in one.concepts for one in segments[first + 1 : last])
+
     for at, one in enumerate(segments):
         if "no" not in one.concepts or clause.tail(at):
             continue
-        values = [place for place, other in enumerate(segments) if other.values and place != at]
-        ahead = [place for place in values if place < at]
-        behind = [place for place in values if place > at]
-        if ahead and behind and _is_beside(segments, ahead[-1], at):
+        ahead = [place for place, other in enumerate(segments[:at]) if other.values]
+        behind = [place for place, other in enumerate(segments) if other.values and place > at]
+        if ahead and behind and is_beside(ahead[-1], at):
             wrong, others = ahead[-1], behind
-        elif behind and _is_beside(segments, at, behind[0]) and clause.tail(behind[0]):
+        elif behind and is_beside(at, behind[0]) and clause.tail(behind[0]):
             wrong, others = behind[0], behind[1:]
         else:
             continue
         if any(set(segments[place].values) & set(segments[wrong].values) for place in others):
             segments[wrong] = Segment(segments[wrong].start, segments[wrong].end, {FILLER}, {})
-            one.drop(one.concepts - {"no"})
-            one.add(FILLER)
-
-
-def _is_beside(segments: list[Segment], first: int, last: int) -> bool:
-    return all(FILLER in one.concepts for one in segments[first + 1 : last])
+            one.concepts = {"no", FILLER}
 
 
 def yes_or_if(clause: Clause) -> None:
@@ -89,7 +86,7 @@ def yes_or_if(clause: Clause) -> None:
     for at, one in enumerate(clause.segments):
         if {"yes", "condition"} <= one.concepts:
             is_yes = not clause.text(at, at).isascii() or bool(clause.tail(at)) or len(clause.segments) == 1
-            one.drop({"condition"} if is_yes else {"yes", FILLER})
+            one.concepts = one.concepts - ({"condition"} if is_yes else {"yes", FILLER})
 
 
 def spans(clause: Clause, cuts: list[Cut]) -> list[Span]:
@@ -100,46 +97,38 @@ def spans(clause: Clause, cuts: list[Cut]) -> list[Span]:
 
 def is_double(clause: Clause, cuts: list[Cut]) -> bool:
     """Tell whether a sentence has verbs on both sides of a place where it may be cut."""
-    return sum(_has_verb(clause.segments[start:end]) for start, end in spans(clause, cuts)) > 1
-
-
-def _has_verb(segments: list[Segment]) -> bool:
-    spoken = [one.concepts for one in segments if not _is_silent(one)]
-    if len(spoken) == 1:
-        return bool(spoken[0] & _ALONE)
-    return any(concepts & VERBS for concepts in spoken[:1] + spoken[-1:])
-
-
-def _is_silent(one: Segment) -> bool:
-    """Tell whether a word is neither a verb nor what one is about."""
-    if FILLER in one.concepts:
-        return not one.concepts & _ASKING
-    return bool(one.concepts) and one.concepts <= _LEADING
+    verbs = 0
+    for start, end in spans(clause, cuts):
+        # Left out are words that are neither a verb nor what one is about.
+        spoken = [
+            one.concepts
+            for one in clause.segments[start:end]
+            if (one.concepts & _ASKING if FILLER in one.concepts else not one.concepts or one.concepts - _LEADING)
+        ]
+        wanted = _ALONE if len(spoken) == 1 else VERBS
+        verbs += any(concepts & wanted for concepts in spoken[:1] + spoken[-1:])
+    return verbs > 1
 
 
 def seams(clause: Clause) -> list[Cut]:
     """Return where a second verb with a thing of its own begins though nothing joins the two: block A turn off B."""
-    kinds = [(at, _kind(one)) for at, one in enumerate(clause.segments) if _kind(one)]
+    kinds: list[tuple[int, str]] = []  # V for a verb, O for what it is about
+    for at, one in enumerate(clause.segments):
+        if FILLER not in one.concepts:
+            is_thing = set(one.values) & {"device", "domain", "service"} or one.concepts & _OBJECTS
+            kinds += [(at, "O")] if is_thing else [(at, "V")] if one.concepts & _STRONG else []
     row = "".join(kind for _, kind in kinds)
     at = row.find("VOVO" if row.startswith("V") else "OVOV")
     return [(kinds[at + 2][0], kinds[at + 2][0])] if at >= 0 else []
 
 
-def _kind(one: Segment) -> str:
-    if FILLER in one.concepts:
-        return ""
-    if set(one.values) & {"device", "domain", "service"} or one.concepts & _OBJECTS:
-        return "O"
-    return "V" if one.concepts & _STRONG else ""
-
-
-def stopped(clause: Clause | None, part: Part | None = None) -> set[str]:
+def stopped(clause: Clause, part: Part | None = None) -> set[str]:
     """Return what of a sentence says that no change is wanted now; words in the values of a part say nothing."""
     slots = part.slots if part else {}
     free = [raw for name, (raw, _) in slots.items() if name in FREE_SLOTS]
     said: set[str] = set()
-    for at, one in enumerate(clause.segments if clause else []):
-        if clause and not any(clause.text(at, at) in raw for raw in free):
+    for at, one in enumerate(clause.segments):
+        if not any(clause.text(at, at) in raw for raw in free):
             said |= one.concepts & (STOPS | {OTHERS})
             if set(one.values) & TIMES and not one.concepts & {FILLER, "fixed"} and not TIMED_SLOTS & set(slots):
                 said.add("later")
@@ -162,23 +151,19 @@ def clocks(clause: Clause) -> list[tuple[str, list[str]]]:
 
 def clocks_left(clause: Clause, parts: list[Part]) -> list[str]:
     """Return the times of day and lengths in a sentence, when there are more of them than the slots can carry."""
-    left = -sum(len(CLOCK_SLOTS & set(part.slots)) for part in parts)
+    carried = sum(len(CLOCK_SLOTS & set(part.slots)) for part in parts)
     raws = [raw for part in parts for name, (raw, _) in part.slots.items() if name not in TIMED_SLOTS]
-    said: list[str] = []
-    for at, one in enumerate(clause.segments):
-        text = clause.text(at, at)
-        if _is_clock(one) and not any(text in raw for raw in raws):
-            said.append(text)
-            left += 2 if "hours" in one.values else 1
-    return said if left > 0 else []
+    said = [(at, clause.text(at, at)) for at, one in enumerate(clause.segments) if _is_clock(one)]
+    left = [(at, text) for at, text in said if not any(text in raw for raw in raws)]
+    count = sum(2 if "hours" in clause.segments[at].values else 1 for at, _ in left)
+    return [text for _, text in left] if count > carried else []
 
 
-def is_later(clause: Clause | None) -> bool:
+def is_later(clause: Clause) -> bool:
     """Tell whether something is to be done at another time, and nothing else keeps it from being done."""
-    if clause is None or "asked" in clause.signs or clause.concepts & {"negation", "howto"}:
-        return False
-    is_wish = bool(clause.concepts & VERBS - {"show", "ask", "who", "howmany", "search"})
-    return is_wish and stopped(clause) - {OTHERS} == {"later"}
+    is_wish = clause.concepts & VERBS - {"show", "ask", "who", "howmany", "search"}
+    is_other = "asked" in clause.signs or clause.concepts & {"negation", "howto"}
+    return bool(is_wish) and not is_other and stopped(clause) - {OTHERS} == {"later"}
 
 
 def merged(language: Language, caution: Caution) -> Language:
@@ -214,15 +199,13 @@ class Moments:
         match = self._kinds["forever"].search(bare(sentence)) if "forever" in self._kinds else None
         return sentence[slice(*match.span())] if match else ""
 
-    def found(self, sentence: str) -> list[tuple[str, Span]]:
+    def found(self, sentence: str) -> list[tuple[Kind, Span]]:
         """Return (kind, place) of all such words, those of a shorter phrase inside a longer one left out."""
         text = bare(sentence)
         if "now" in self._kinds:
             text = self._kinds["now"].sub(lambda match: "\0" * len(match[0]), text)
-        found = [
-            (kind, match.span()) for kind in KINDS if kind in self._kinds for match in self._kinds[kind].finditer(text)
-        ]
-        found = [(kind, span) for kind, span in found if span[1] > span[0]]
+        kinds = [kind for kind in KINDS if kind in self._kinds]
+        found = [(kind, match.span()) for kind in kinds for match in self._kinds[kind].finditer(text) if match[0]]
         return [
             (kind, span)
             for kind, span in found
@@ -261,8 +244,18 @@ def impossible(sentence: str, parts: list[Part]) -> str:
 def left(moments: Moments, sentence: str, parts: list[Part], now_clock: str = "") -> tuple[list[str], list[str]]:
     """Return the times that no slot carries: (outside the values, inside a name that was typed without quotes)."""
     sentence = narrow(sentence)
-    outside: list[str] = []
-    inside: list[str] = []
+    found: tuple[list[str], list[str]] = ([], [])
+    slots: dict[str, str] = {name: raw for part in parts for name, (raw, _) in part.slots.items()}
+    # An end is the next time that the clock shows it: after that time of day it is the one of tomorrow.
+    is_today = bool(now_clock and _CLOCK.match(slots.get("until", "")) and slots["until"] > now_clock)
+    is_tomorrow = not is_today if "until" in slots else "to" in slots
+    carried: dict[Kind, bool] = {
+        "end": bool(_ENDS & set(slots)),
+        "today": bool(_ENDS & set(slots)),
+        "tomorrow": is_tomorrow,
+        "daily": {"from", "to"} <= set(slots) or "until" in slots,
+        "day": "days" in slots,
+    }
     names, text = _names(parts), bare(sentence)
     for kind, (start, end) in moments.found(sentence):
         around = [
@@ -270,19 +263,6 @@ def left(moments: Moments, sentence: str, parts: list[Part], now_clock: str = ""
             for slot, name in names
             if any(text.startswith(name, at) for at in range(max(end - len(name), 0), start + 1))
         ]
-        if not _KEPT & set(around) and not _is_carried(kind, parts, now_clock):
-            (inside if around else outside).append(sentence[start:end].strip())
-    return outside, inside
-
-
-def _is_carried(kind: str, parts: list[Part], now_clock: str) -> bool:
-    """Tell whether a slot of a request carries words of a kind."""
-    slots: dict[str, str] = {name: raw for part in parts for name, (raw, _) in part.slots.items()}
-    if kind == "tomorrow" and "until" in slots:
-        # An end is the next time that the clock shows it: after that time of day it is the one of tomorrow.
-        return not (now_clock and _CLOCK.match(slots["until"]) and slots["until"] > now_clock)
-    if kind in ("end", "tomorrow", "today"):
-        return bool(_ENDS & set(slots))
-    if kind == "daily":
-        return {"from", "to"} <= set(slots) or "until" in slots
-    return kind == "day" and "days" in slots
+        if not _KEPT & set(around) and not carried.get(kind, False):
+            found[bool(around)].append(sentence[start:end].strip())
+    return found

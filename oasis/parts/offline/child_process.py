@@ -24,20 +24,12 @@ from oasis.system.child import MODEL, Child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Any
 
     from oasis.parts.offline.shapes import Event, Message, Request
 
-    class FactsLike(Protocol):
-        """The facts that the process may ask for, which are passed on as JSON; see oasis/tools/router.py."""
 
-        def config(self, package: str) -> object: ...
-        def devices(self) -> object: ...
-        def interfaces(self) -> object: ...
-        def services(self) -> object: ...
-        def ending(self) -> object: ...
-
-
+# What the process may ask for: methods of the facts (oasis/tools/router.py), whose answers are passed on as JSON.
 FACTS = ("config", "devices", "interfaces", "services", "ending")
 # A whole chat on one line, as a worker takes it.
 REQUEST_BYTES = 16 * 1024 * 1024
@@ -72,7 +64,7 @@ class Offline:
         self._child: Child | None = None
         self._rest = b""
 
-    def reply(self, messages: list[Message], facts: FactsLike, now_s: int, only_sure: bool = False) -> list[Event]:
+    def reply(self, messages: list[Message], facts: object, now_s: int, only_sure: bool = False) -> list[Event]:
         """Return the events that answer the last message; with `only_sure` none where it is not certain what was meant.
 
         Raises: ProviderError when the process fails, SchemaError when the chat is too long for a line.
@@ -81,7 +73,7 @@ class Offline:
         events = self._answer({"messages": messages, "now_s": now_s, "only_sure": only_sure}, "events", facts)
         return events
 
-    def times(self, text: str, facts: FactsLike) -> list[tuple[str, list[str]]]:
+    def times(self, text: str, facts: object) -> list[tuple[str, list[str]]]:
         """Return what of a sentence says when or under which condition; see Session.times. Raises: as `reply`."""
         return [(words, carriers) for words, carriers in self._answer({"times": text}, "times", facts)]
 
@@ -89,7 +81,7 @@ class Offline:
         with self._lock:
             self._end()
 
-    def _answer(self, request: Request, wanted: str, facts: FactsLike, is_again: bool = False) -> Any:
+    def _answer(self, request: Request, wanted: str, facts: object, is_again: bool = False) -> Any:
         line = jsonl.line(request)
         with self._lock:
             try:

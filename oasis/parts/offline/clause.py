@@ -83,20 +83,34 @@ class Token:
 def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
     """Return the tokens of `text`; `fold` spells letters of the language another way, for example ä as ae."""
     found: list[Token] = []
-    at = 0
-    while at < len(text):
+    end = 0
+    for at in range(len(text)):
+        if at < end or text[at].isspace():
+            continue
         quoted = _quoted(text, at)
-        end = at + 1
         if quoted:
             rest = text[_behind(quoted) :]
             quoted.tail = rest[: len(rest) - len(rest.lstrip(_TRAILING))]
             end = _behind(quoted) + len(quoted.tail)
             found.append(quoted)
-        elif not text[at].isspace():
-            while not _is_wide(text[at]) and end < len(text) and not text[end].isspace() and not _is_wide(text[end]):
-                end += 1
-            _add_word(found, text[at:end], at, fold)
-        at = end
+            continue
+        end = at + 1
+        while not _is_wide(text[at]) and end < len(text) and not text[end].isspace() and not _is_wide(text[end]):
+            end += 1
+        begin, chunk = at, text[at:end]
+        bare = chunk.lstrip(_TRAILING)
+        if found and bare and bare != chunk and found[-1].end == at:  # no blank follows a wide character: て、xbox
+            found[-1].tail += chunk[: len(chunk) - len(bare)]
+            begin, chunk = at + len(chunk) - len(bare), bare
+        core = chunk.lstrip(_LEADING)
+        start = begin + len(chunk) - len(core)
+        bare = core.rstrip(_TRAILING)
+        if ":" in bare and core.startswith("::", len(bare)):
+            bare += "::"  # the end of an IPv6 address
+        if bare:
+            found.append(Token(normal(bare, fold), begin, start, start + len(bare), core[len(bare) :]))
+        elif found:
+            found[-1].tail += chunk  # punctuation that stands alone belongs to the word before
     return found
 
 
@@ -151,22 +165,6 @@ def _quoted(text: str, at: int) -> Token | None:
 
 def _behind(quoted: Token) -> int:
     return quoted.end + quoted.start - quoted.raw_start
-
-
-def _add_word(found: list[Token], chunk: str, at: int, fold: dict[str, str]) -> None:
-    bare = chunk.lstrip(_TRAILING)
-    if found and bare and bare != chunk and found[-1].end == at:  # behind a wide character no blank follows: て、xbox
-        found[-1].tail += chunk[: len(chunk) - len(bare)]
-        chunk, at = bare, at + len(chunk) - len(bare)
-    core = chunk.lstrip(_LEADING)
-    start = at + len(chunk) - len(core)
-    bare = core.rstrip(_TRAILING)
-    if ":" in bare and core.startswith("::", len(bare)):
-        bare += "::"  # the end of an IPv6 address
-    if bare:
-        found.append(Token(normal(bare, fold), at, start, start + len(bare), core[len(bare) :]))
-    elif found:
-        found[-1].tail += chunk  # punctuation that stands alone belongs to the word before
 
 
 def is_near(word: str, keyword: str) -> bool:
@@ -235,12 +233,6 @@ class Segment:
     def is_known(self) -> bool:
         return bool(self.concepts or self.values)
 
-    def add(self, *concepts: str) -> None:
-        self.concepts = self.concepts | set(concepts)
-
-    def drop(self, concepts: set[str]) -> None:
-        self.concepts = self.concepts - concepts
-
 
 class Lexicon:
     """The words and values of one language file."""
@@ -260,9 +252,17 @@ class Lexicon:
         # Several tokens, which only the lexicon can hold together.
         places = {place: [place] for place in language.get("places", {}) if spaced(place) != place}
         for kind, values in (*kinds.items(), ("place", places), ("service", services)):
-            for value, phrases in values.items():
-                for phrase in phrases:
-                    self._add(phrase, kind, value)
+            for value, phrase in [(value, phrase) for value, phrases in values.items() for phrase in phrases]:
+                words = tuple(normal(spaced(phrase), fold).split())
+                if words[0].endswith("*"):
+                    self._begun.setdefault(words[0][0], []).append((words, kind, value))
+                else:
+                    self._exact.setdefault(words[0], []).append((words, kind, value))
+                for word in words:
+                    if word.endswith("*"):
+                        self._stems.setdefault(word[0], []).append(word[:-1])
+                    else:
+                        self._vocabulary.add(word)
         entries = [entry for one in self._exact.values() for entry in one]
         light = {words[0] for words, kind, value in entries if value == FILLER and not kind}
         # Fillers that are in no phrase with a meaning, and what a compound may end in.
@@ -282,18 +282,6 @@ class Lexicon:
         """Tell whether a word alone means something."""
         return any(value != FILLER for words, _, value in self._exact.get(word, ()) if len(words) == 1)
 
-    def _add(self, phrase: str, kind: str, value: str) -> None:
-        words = tuple(normal(spaced(phrase), self._fold).split())
-        if words[0].endswith("*"):
-            self._begun.setdefault(words[0][0], []).append((words, kind, value))
-        else:
-            self._exact.setdefault(words[0], []).append((words, kind, value))
-        for word in words:
-            if word.endswith("*"):
-                self._stems.setdefault(word[0], []).append(word[:-1])
-            else:
-                self._vocabulary.add(word)
-
     def knows(self, word: str) -> bool:
         """Tell whether a word is in any phrase."""
         return word in self._vocabulary or self._has_stem(word)
@@ -304,18 +292,15 @@ class Lexicon:
     def tokens(self, sentence: str) -> list[Token]:
         """Return the tokens of a sentence, those split that are several words, a number and its unit among them."""
         tokens = tokenize(sentence, self._fold)
+        words = [token.norm for token in tokens]
         found: list[Token] = []
         for at, token in enumerate(tokens):
-            is_one = token.is_quoted or self.knows(token.norm) or self._is_name(tokens, at)
+            is_one = token.is_quoted or self.knows(token.norm)
+            if not is_one and at == len(tokens) - 1 > 1 and "-" in token.norm and token.norm[0].isalpha():
+                is_one = any(self.longest(words, one)[1] & _NAMING for one in range(at))  # the last word is a name
             pieces = [] if is_one else self._pieces(token.norm)
             found += _split(token, pieces) if len(pieces) > 1 else [token]
         return self._sounds.mended(found) if self._sounds else found
-
-    def _is_name(self, tokens: list[Token], at: int) -> bool:
-        if "-" not in tokens[at].norm or at + 1 < len(tokens) or not tokens[at].norm[0].isalpha():
-            return False
-        words = [token.norm for token in tokens]
-        return at > 1 and any(self.longest(words, one)[1] & _NAMING for one in range(at))
 
     def _pieces(self, norm: str) -> list[str]:
         """Return the words that a word is written together of, with what stands between them; [] when it is one."""
@@ -470,7 +455,12 @@ class Sounds:
                 if not better and known < 2:
                     better, size = self._alike(tokens, words, at)
                 size = size if better else max(known, 1)
-            found += _spelled(tokens[at : at + size], better) if better else tokens[at : at + size]
+            typed = tokens[at : at + size]
+            found += [] if better else typed
+            for place, char in enumerate(better):  # at the places of those that were typed
+                one, is_last = typed[place * size // len(better)], place == len(better) - 1
+                end, tail = (typed[-1].end, typed[-1].tail) if is_last else (one.end, "")
+                found.append(Token(char, one.raw_start, one.start, end, tail, slip=0 if place else 1))
             at += size
         return found
 
@@ -482,18 +472,16 @@ class Sounds:
         for last in range(end, at + 1, -1):
             words = typed[at:last]
             phrase = self._heard.get(self._key(words), ())
+            others = [place for place, char in enumerate(phrase) if char != words[place]]
+            is_slip = bool(others)
+            if len(phrase) < _SPOKEN or not all(map(_is_kana, words)):
+                meant = [_is_kana(words[one]) or self._lexicon.means(words[one]) for one in others]
+                is_slip = 0 < len(others) < len(phrase) and not any(meant)
             is_cut = last < len(tokens) and _is_katakana(typed[last]) and _is_katakana(words[-1])
-            if phrase and not is_cut and self._is_slip(words, phrase):
-                others = [at + place for place, char in enumerate(words) if char != phrase[place]]
-                if all(self._lexicon.longest(typed, place)[0] < 2 for place in others):  # 访 in 开访客 belongs to 访客
-                    return "".join(phrase), last - at
+            # 访 in 开访客 belongs to 访客.
+            if is_slip and not is_cut and all(self._lexicon.longest(typed, at + one)[0] < 2 for one in others):
+                return "".join(phrase), last - at
         return "", 0
-
-    def _is_slip(self, words: list[str], phrase: tuple[str, ...]) -> bool:
-        others = [word for word, wanted in zip(words, phrase, strict=True) if word != wanted]
-        if len(phrase) >= _SPOKEN and all(map(_is_kana, words)):
-            return bool(others)
-        return 0 < len(others) < len(phrase) and not any(_is_kana(one) or self._lexicon.means(one) for one in others)
 
     def _near(self, words: list[str]) -> str:
         word = "".join("ー" if letter in _LONG_MARKS else letter for letter in words)
@@ -521,16 +509,6 @@ def _run_of_katakana(tokens: list[Token], at: int) -> int:
             break
         end += 1
     return end - at
-
-
-def _spelled(tokens: list[Token], phrase: str) -> list[Token]:
-    """Return the letters of a phrase as tokens at the places of those that were typed."""
-    made = []
-    for at, char in enumerate(phrase):
-        typed = tokens[at * len(tokens) // len(phrase)]
-        end, tail = (tokens[-1].end, tokens[-1].tail) if at == len(phrase) - 1 else (typed.end, "")
-        made.append(Token(char, typed.raw_start, typed.start, end, tail, slip=0 if at else 1))
-    return made
 
 
 VERBS = {
@@ -562,15 +540,6 @@ class Clause:
     def part(self, signs: set[str], start: int = 0, end: int | None = None) -> Clause:
         """Return some segments of the clause, with signs of their own."""
         return Clause(self.sentence, self.tokens, self.segments[start:end], signs, self.is_value)
-
-    def go_on(self, topic: set[str]) -> None:
-        """Mark the clause as one that goes on from a request about a topic."""
-        self.signs = self.signs | {"following"} | (topic - self.concepts)
-
-    def drop_question(self, asking: set[str]) -> None:
-        """Take away what makes the clause a question; `asking` are the concepts that do."""
-        self.signs = self.signs - {ASKED}
-        self.concepts = self.concepts - {ASKED} - asking
 
     def norm(self, segment: Segment) -> str:
         """Return the words of a segment as they are compared."""
@@ -705,7 +674,7 @@ class Scanner:
         length, concepts, values = self._longest(at)
         if typed and typed.end - at >= length:
             if typed.end - at == length and FILLER not in concepts:
-                typed.add(*concepts)
+                typed.concepts = concepts
             return typed
         name = self._device(at)
         if name and name.end - at > length:
@@ -933,11 +902,11 @@ class Naming:
             # Words such as `from now on` are fillers: in a sentence that gives a name they are no condition.
             norms = [token.norm for token in clause.tokens[one.start : one.end]]
             if FILLER in one.concepts and self._edges.match(("" if norms[0] >= _WIDE else " ").join(norms)):
-                one.drop(_HOLDING)
+                one.concepts = one.concepts - _HOLDING
         for first, last in spans:
             before = [one for one in segments if one.end == first]
             if before and "rename" not in before[0].concepts:
-                before[0].add("called")
+                before[0].concepts = before[0].concepts | {"called"}
             segments = _merged(segments, first, last, clause)
         return segments
 
@@ -986,34 +955,30 @@ def _written(clause: Clause, words: list[str]) -> tuple[str, list[Place]]:
     text = ""
     places: list[Place] = []
     for at, one in enumerate(clause.segments):
-        letter = _letter(clause, at)
+        first = clause.tokens[one.start]
+        if first.is_quoted:
+            letter = "Q"
+        elif set(one.values) & {"device", "ip", "mac"}:
+            letter = "D"
+        elif "and" in one.concepts and not "\u3040" <= first.norm[0] < "\u3100":  # て and と join everything
+            is_between = 0 < at < len(clause.segments) - 1
+            is_name = is_between and all(clause.text(near, near)[:1].isupper() for near in (at - 1, at + 1))
+            letter = "" if is_name else "&"
+        else:
+            letter = next((letter for concept, letter in OF if concept in one.concepts), "")
         pieces = [(letter, one.start, one.end)]
         if not letter:
             norms = [words[place] if one.slips else clause.tokens[place].norm for place in range(one.start, one.end)]
             pieces = [(norm, place, place + 1) for place, norm in enumerate(norms, one.start)]
-        for word, first, last in pieces:
+        for word, start, end in pieces:
             is_wide = word >= _WIDE or text[-1:] >= _WIDE
             text += " " if text and not is_wide and text[-1] != "|" else ""
-            places.append((len(text), len(text) + len(word), first, last))
+            places.append((len(text), len(text) + len(word), start, end))
             text += word
         tail = clause.tail(at)
         if tail:
             text += ":" if tail in (":", "：") else "|"
     return text, places
-
-
-def _letter(clause: Clause, at: int) -> str:
-    one = clause.segments[at]
-    first = clause.tokens[one.start]
-    if first.is_quoted:
-        return "Q"
-    if set(one.values) & {"device", "ip", "mac"}:
-        return "D"
-    if "and" in one.concepts and not "\u3040" <= first.norm[0] < "\u3100":  # て and と join everything in Japanese
-        is_between = 0 < at < len(clause.segments) - 1
-        is_name = is_between and all(clause.text(near, near)[:1].isupper() for near in (at - 1, at + 1))
-        return "" if is_name else "&"
-    return next((letter for concept, letter in OF if concept in one.concepts), "")
 
 
 def _merged(segments: list[Segment], first: int, last: int, clause: Clause) -> list[Segment]:

@@ -425,7 +425,12 @@ class Filling:
             spans += self._single(_NOUNS)
         elif "search" in kinds:
             spans += self._single(_NOUNS | _SOUGHT)
-        spans = [span for span in spans if not self._is_cut(*span)]
+        sentence = self._clause.sentence
+        for first, last in list(spans):  # no part of a word with a hyphen is a name
+            start = self._clause.tokens[self._segments[first].start].start
+            end = self._clause.tokens[self._segments[last].end - 1].end
+            if re.match(r"\w-\Z", sentence[max(start - 2, 0) : start]) or re.match(r"-\w", sentence[end : end + 2]):
+                spans.remove((first, last))
         seconds = [chosen(self._frame.free[1], span) for span in spans] if len(self._frame.free) == 2 else []
         for span in spans:
             # "the password is wrong" sets none
@@ -443,12 +448,6 @@ class Filling:
     def _is_named(self, first: int, last: int) -> bool:
         """Tell whether a span is the one name that a sentence gives, of one word or more."""
         return first == last and self._segments[first].values.get("quoted") == NAMED
-
-    def _is_cut(self, first: int, last: int) -> bool:
-        tokens = self._clause.tokens[self._segments[first].start : self._segments[last].end]
-        before = self._clause.sentence[max(tokens[0].start - 2, 0) : tokens[0].start]
-        after = self._clause.sentence[tokens[-1].end : tokens[-1].end + 2]
-        return bool(re.match(r"\w-\Z", before) or re.match(r"-\w", after))
 
     def _single(self, nouns: set[str]) -> list[Span]:
         """Return known words that a frame has no other use for: a name may be any word."""
@@ -558,15 +557,30 @@ class Filling:
         return ends
 
     def _worth(self, first: int, last: int, kind: str) -> float:
-        if first == last and "quoted" in self._segments[first].values:
+        """Return how good a span looks as a free text of a type."""
+        inside = self._segments[first : last + 1]
+        raw = self._raw(first, last, kind)[0]
+        if first == last and "quoted" in inside[0].values:
             worth = 0.5
             if kind == "key" and self._is_named(first, last):
                 return -2.0
+        elif kind == "key" and not raw.isascii():
+            return -2.0  # no password: others than ASCII are typed differently on every device
         else:
-            raw = self._raw(first, last, kind)[0]
-            if kind == "key" and not raw.isascii():
-                return -2.0  # no password: others than ASCII are typed differently on every device
-            worth = self._worth_of_words(first, last, kind, raw)
+            worth = 0.3 if re.search(r"\d|[^\w\s.,?!-]|[A-Z]", raw) else 0.0
+            if last > first and not raw.isascii() and re.search("[a-z0-9]", raw.casefold()):
+                worth -= 0.8  # two scripts in one name: where it begins nobody can tell
+            if not raw.isascii():
+                worth -= sum(1.6 for one in inside if one.concepts - {FILLER})  # 用意 in 用意して is no name
+            # What it costs that words of a span are in the lists; a run of words with capitals is one name.
+            known = sum(0.12 if FILLER in one.concepts and not one.values else 0.3 for one in inside if one.is_known())
+            cut = sum(0.5 for start, end in self._runs if start <= last and first <= end)
+            worth -= -0.35 if (first, last) in self._runs else cut + known
+            if kind == "key" and all(one.is_known() and not one.slips for one in inside) and not re.search(r"\d", raw):
+                worth -= 0.8  # of words like all others nobody makes a password without quotes
+            if kind in ("key", *_LATIN) and last > first:
+                worth -= 0.5
+            worth += 0.25 if self._is_marked(first) or self._is_named_behind(last) else 0.0
         anchors = _ANCHORS.get(kind, set())
         after = self._clause.after(last)
         near = [self._concepts(first - 1), self._concepts(self._clause.before(first, *LEADING[:4]))]
@@ -575,27 +589,9 @@ class Filling:
             near.append({"called"} if self._is_named_behind(last) else set())
         others = set().union(*[words for name, words in _ANCHORS.items() if name != kind]) - anchors
         if any(one & anchors for one in near):
-            worth += 0.4
-        elif any(one & others & {"password", "ssid", "name"} for one in near[:2]) and kind in _ANCHORS:
-            worth -= 0.4
-        return worth
-
-    def _worth_of_words(self, first: int, last: int, kind: str, raw: str) -> float:
-        inside = self._segments[first : last + 1]
-        worth = 0.3 if re.search(r"\d|[^\w\s.,?!-]|[A-Z]", raw) else 0.0
-        if last > first and not raw.isascii() and re.search("[a-z0-9]", raw.casefold()):
-            worth -= 0.8  # two scripts in one name: where it begins nobody can tell
-        if not raw.isascii():
-            worth -= sum(1.6 for one in inside if one.concepts - {FILLER})  # 用意 in 用意して is no name
-        # What it costs that words of a span are in the lists; a run of words with capitals is one name.
-        known = sum(0.12 if FILLER in one.concepts and not one.values else 0.3 for one in inside if one.is_known())
-        cut = sum(0.5 for start, end in self._runs if start <= last and first <= end)
-        worth -= -0.35 if (first, last) in self._runs else cut + known
-        if kind == "key" and all(one.is_known() and not one.slips for one in inside) and not re.search(r"\d", raw):
-            worth -= 0.8  # of words like all others nobody makes a password without quotes
-        if kind in ("key", *_LATIN) and last > first:
-            worth -= 0.5
-        return worth + (0.25 if self._is_marked(first) or self._is_named_behind(last) else 0.0)
+            return worth + 0.4
+        is_of_other = any(one & others & {"password", "ssid", "name"} for one in near[:2])
+        return worth - 0.4 if is_of_other and kind in _ANCHORS else worth
 
 
 # Frames

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Sequence
 
 from oasis.core import jsonl
 from oasis.parts.offline import caution, results
@@ -28,7 +29,6 @@ from oasis.parts.offline.understanding import SURE, UNSURE, Evidence, Guess, Und
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from oasis.parts.offline.shapes import Device, Event, EvidenceData, Facts, IntentsData, Json, Language, Message
@@ -235,7 +235,9 @@ class Session:
 
     def _timely(self, said: str, answer: Answer) -> Answer:
         """Return an answer that acts only when its requests carry every time and condition of the sentence."""
-        if not any(self._changes(part) for part in answer.parts):
+        is_change = self._known.frames.is_change
+        acts = [is_change(one.intent) or self._intents[one.intent].keys() & {"commands", "as"} for one in answer.parts]
+        if not any(acts):
             return answer
         words = self._known.moments(self._kept)
         wrong, endless = caution.impossible(said, answer.parts), words.endless(narrow(said))
@@ -246,8 +248,7 @@ class Session:
             return Answer(sentence(words.both, {"words": endless, "until": ends[0]}))
         outside, inside = caution.left(words, said, answer.parts, self._clock)
         outside += self._foreign_moments(said, answer.parts)
-        clause = self.by_concepts(self._kept).clause(said)
-        outside += caution.clocks_left(clause, answer.parts) if clause else []
+        outside += caution.clocks_left(self.by_concepts(self._kept).clause(said), answer.parts)
         if not outside:
             return self._asked(answer.parts) if inside and answer.calls else answer
         fields = {"words": " … ".join(dict.fromkeys(outside))}
@@ -264,16 +265,12 @@ class Session:
         self._kept = self._by_familiarity(said)[0]
         narrowed = narrow(said)
         spans = self._known.moments(self._kept).found(narrowed)
+        found: list[tuple[str, list[str]]]
         found = [(narrowed[start:end].strip(), [kind]) for kind, (start, end) in spans]
         found += [(one, []) for one in self._foreign_moments(said, [])]
-        clause = self.by_concepts(self._kept).clause(said)
-        found += caution.clocks(clause) if clause else []
+        found += caution.clocks(self.by_concepts(self._kept).clause(said))
         wrong = caution.impossible(said, [])
         return found + ([(wrong, [])] if wrong else [])
-
-    def _changes(self, part: Part) -> bool:
-        intent = self._intents[part.intent]
-        return self._known.frames.is_change(part.intent) or "commands" in intent or "as" in intent
 
     def _foreign_moments(self, said: str, parts: list[Part]) -> list[str]:
         """Return the words of other languages that say when: each must be unknown in the language in use."""
@@ -301,7 +298,14 @@ class Session:
         self._kept = name
         self.use(name)
         reading = found[name]
-        if self._is_held_back(said, reading.parts):
+        # The words of a sentence may keep what a pattern found from being meant. A pattern that left nothing open has
+        # said every word of the sentence itself.
+        parts = reading.parts
+        is_open = len(parts) == 1 and bool(parts[0].slots or parts[0].slips)
+        is_held = False
+        if any(self._known.frames.is_change(part.intent) for part in parts):
+            is_held = bool(caution.stopped(self.by_concepts(name).clause(said), parts[0]))
+        if is_held or (is_open and self.by_concepts(name).speaks_against(said, parts[0])):
             reading = Reading([], reading.topic)
         if reading.is_clean() and (not reading.is_loose() or keep):
             return self._fulfil(reading.parts)
@@ -311,7 +315,11 @@ class Session:
         if reading.is_clean() and guess.certainty < SURE:
             return self._fulfil(reading.parts)
         if keep and not reading.parts and guess.certainty < SURE:
-            return self._completed(said, before) or self._asked_again(reading.topic, before)
+            answer = self._completed(said, before)
+            if answer or reading.topic:
+                return answer or Answer(self._explained(reading.topic))
+            again = self._explained(before.missing[0]) + "\n" + before.text
+            return Answer(again, before.parts, missing=before.missing, choices=before.choices)
         if guess.certainty == SURE:
             return self._fulfil(guess.parts)
         if guess.certainty and not reading.parts:
@@ -319,17 +327,9 @@ class Session:
         concepts = self.by_concepts(self._kept)
         if caution.is_later(concepts.clause(said)):
             return Answer(self._known.words(self._kept).marks["timed"])
-        is_asked = concepts.says(said, {"howto", "ask"}) and not concepts.says(said, _NO_TOPIC)
+        heard = concepts.clause(said).concepts
+        is_asked = heard & {"howto", "ask"} and not heard & _NO_TOPIC
         return Answer(self._explained(reading.topic or (concepts.topic(said) if is_asked else "")))
-
-    def _is_held_back(self, said: str, parts: list[Part]) -> bool:
-        """Tell whether the words of a sentence keep the request that a pattern found from being meant."""
-        is_change = any(self._known.frames.is_change(part.intent) for part in parts)
-        if is_change and caution.stopped(self.by_concepts(self._kept).clause(said), parts[0]):
-            return True
-        # A pattern that left nothing open has said every word of the sentence itself.
-        is_open = len(parts) == 1 and bool(parts[0].slots or parts[0].slips)
-        return is_open and self.by_concepts(self._kept).speaks_against(said, parts[0])
 
     def _guess(self, said: str, before: Answer) -> Guess:
         """Return what the words were taken for in the language that fits best, which then is in use.
@@ -347,11 +347,10 @@ class Session:
             guess = reader.read(said, [] if before.missing[1] else before.parts)
             if (guess.certainty, guess.score) > (best.certainty, best.score):
                 best, self._kept = guess, name
-            if guess.certainty == SURE or reader.says(said, {"negation", "howto", "hearsay"}):
+            if guess.certainty == SURE or reader.clause(said).concepts & {"negation", "howto", "hearsay"}:
                 break
-        clause = self.by_concepts(self._kept).clause(said)
         parts = merged(best.parts)
-        several = together(clause) if clause and len(parts) < 2 else []
+        several = together(self.by_concepts(self._kept).clause(said)) if len(parts) < 2 else []
         return Guess(several, UNSURE) if several else Guess(parts, best.certainty, best.score, best.loss)
 
     def _asked(self, parts: list[Part]) -> Answer:
@@ -372,34 +371,26 @@ class Session:
             wished.append(sentence(texts.get("summary") or texts.get("says") or part.intent, fields))
         return "; ".join(wished)
 
-    def _asked_again(self, topic: str, before: Answer) -> Answer:
-        explained = self._explained(topic or before.missing[0])
-        if topic:
-            return Answer(explained)
-        again = explained + "\n" + before.text
-        return Answer(again, before.parts, missing=before.missing, choices=before.choices)
-
     def _completed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer after a question for a slot was answered, None when this is no answer to it."""
         intent, slot = before.missing
         rules = self._intents[intent].get("slots", {})
         reader = self.use(self._kept)
-        other = rules[slot].get("unless", "")
-        raw = reader.answer(said, rules[other]["type"]) if other else None
-        if raw:
-            slot = other
+        for name in [rules[slot].get("unless", ""), slot]:
+            raw = reader.answer(said, rules[name]["type"]) if name else None
+            if raw:
+                break
         else:
-            raw = reader.answer(said, rules[slot]["type"])
-        if raw is None:
             return None
         if before.choices and raw[0].isdigit() and 1 <= int(raw[0]) <= len(before.choices):
             chosen = before.choices[int(raw[0]) - 1]
             raw = (chosen["mac"] or chosen["ip"], True)
-        parts = [
-            Part(part.intent, {**part.slots, slot: raw}, part.score) if part.intent == intent else part
-            for part in before.parts
-        ]
-        return self._fulfil(parts)
+        return self._fulfil(
+            [
+                Part(part.intent, {**part.slots, name: raw}, part.score) if part.intent == intent else part
+                for part in before.parts
+            ]
+        )
 
     def _explained(self, topic: str) -> str:
         texts = self.language["intents"].get(topic, {})

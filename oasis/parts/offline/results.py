@@ -11,13 +11,15 @@ waiting_confirm, declined, expired, cancelled, refused, failed or rolled_back; a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from oasis.core import clean, jsonl
 from oasis.errors import SchemaError
+from oasis.uci.package import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.shapes import Block, Callable, Event, Fields, Json, Message, Texts, ToolResult
+    from oasis.parts.offline.shapes import Block, Event, Fields, Json, Message, Texts, ToolResult
 
     Data = dict[str, Json]
     Lines = Callable[[Data], list[str]]
@@ -40,11 +42,6 @@ _STATES = {
     "rollback_failed": "state_rollback_failed",
 }
 _FAULTS = {"policy": "refused", "apply": "failed", "rollback": "rollback_failed"}  # code of an error -> what it means
-
-
-def quoted(value: str) -> str:
-    """Return a value in single quotes, as a shell reads it back unchanged."""
-    return "'" + value.replace("'", "'\\''") + "'"
 
 
 def fill(template: str, fields: Fields) -> str:
@@ -154,8 +151,9 @@ class Report:
         lines = []
         for one in _rows(data.get("interfaces")):
             addresses = [*_items(one.get("ipv4")), *_items(one.get("ipv6"))]
-            fields = {**one, "addresses": addresses, "state": self._state_word(one, "up", "up", "down")}
-            lines.append(self._say("interface" if addresses else "interface_empty", fields))
+            state = self._texts["up" if one["up"] else "down"] if "up" in one else ""
+            name = "interface" if addresses else "interface_empty"
+            lines.append(self._say(name, {**one, "addresses": addresses, "state": state}))
         return lines
 
     def part_devices(self, data: Data) -> list[str]:
@@ -180,11 +178,8 @@ class Report:
     def _network(self, one: Data) -> str:
         is_open = str(one.get("encryption", "")) in ("", "none", "owe")
         band = _BANDS.get(str(one.get("band")), one.get("band"))
-        fields = {**one, "band": band, "state": self._state_word(one, "on", "on", "off")}
-        return self._say("wifi_open" if is_open else "wifi", fields)
-
-    def _state_word(self, one: Data, key: str, yes: str, no: str) -> str:
-        return self._texts[yes if one[key] else no] if key in one else ""
+        state = self._texts["on" if one["on"] else "off"] if "on" in one else ""
+        return self._say("wifi_open" if is_open else "wifi", {**one, "band": band, "state": state})
 
     def part_services(self, data: Data) -> list[str]:
         found = _rows(data.get("services"))
@@ -205,26 +200,23 @@ class Report:
     def part_wan(self, data: Data) -> list[str]:
         """Return whether the internet can be reached, then each way to it."""
         ways = _rows(data.get("wan"))
-        if not ways:
-            return [self._texts["no_way"]]
         best = next((way for way in ways if way.get("up") and way.get("gateway")), None)
         if best is not None:
-            head = self._say("internet_up", {"dns": best.get("dns")})
+            lines = [self._say("internet_up", {"dns": best.get("dns")})]
         else:
             names = [way.get("interface") for way in ways]
-            head = self._say("internet_unknown" if data.get("notes") else "internet_down", {"interfaces": names})
-        return [head, *[self._uplink(way) for way in ways]]
-
-    def _uplink(self, way: Data) -> str:
-        link = _table(way.get("link"))
-        if way.get("up"):
-            addresses = [*_items(way.get("ipv4")), *_items(way.get("ipv6"))]
-            up = self._duration(way.get("uptime_s"))
-            return self._say("way_up", {**way, "addresses": addresses, "up": up, "mbit": link.get("mbit")})
-        why = [clean.name(one) for one in _items(way.get("faults"))]
-        if link.get("plugged") is False:
-            why.insert(0, self._texts["no_cable"])
-        return self._say("way_down", {**way, "why": why})
+            lines = [self._say("internet_unknown" if data.get("notes") else "internet_down", {"interfaces": names})]
+        for way in ways:
+            link = _table(way.get("link"))
+            if way.get("up"):
+                addresses = [*_items(way.get("ipv4")), *_items(way.get("ipv6"))]
+                fields = {"addresses": addresses, "up": self._duration(way.get("uptime_s")), "mbit": link.get("mbit")}
+                lines.append(self._say("way_up", {**way, **fields}))
+                continue
+            why = [self._texts["no_cable"]] if link.get("plugged") is False else []
+            why += [clean.name(one) for one in _items(way.get("faults"))]
+            lines.append(self._say("way_down", {**way, "why": why}))
+        return lines if ways else [self._texts["no_way"]]
 
     def part_system(self, data: Data) -> list[str]:
         lines = [self._say("machine", data)] if data.get("model") else []
@@ -241,26 +233,24 @@ class Report:
 
     def part_firewall(self, data: Data) -> list[str]:
         """Return port forwards first, which is what people ask for, then zones and what may pass."""
-        forwards = [self._forward(one) for one in _rows(data.get("port_forwards"))]
-        lines = [self._texts["forwards"], *forwards] if forwards else [self._texts["no_forwards"]]
+        lines = []
+        for one in _rows(data.get("port_forwards")):
+            target, inner = str(one.get("dest_ip") or one.get("dest") or ""), one.get("dest_port")
+            fields = {
+                "port": one.get("src_dport") or "*",
+                "proto": _items(one.get("proto")) or one.get("proto"),
+                "target": f"{target}:{inner}" if inner and inner != one.get("src_dport") else target,
+                "name": clean.name(one.get("name")),
+                "state": self._texts["off"] if one.get("enabled") is False else "",
+            }
+            lines.append(self._say("forward", fields))
+        lines.insert(0, self._texts["forwards" if lines else "no_forwards"])
         zones = [
             f"{one.get('name')} ({', '.join(map(str, _items(one.get('networks'))))})"
             for one in _rows(data.get("zones"))
         ]
         lines += self._listed("zones", zones) + self._listed("passes", _items(data.get("passes")))
         return [*lines, self._say("rules", {"count": len(_rows(data.get("rules")))})]
-
-    def _forward(self, one: Data) -> str:
-        target = str(one.get("dest_ip") or one.get("dest") or "")
-        inner = one.get("dest_port")
-        fields = {
-            "port": one.get("src_dport") or "*",
-            "proto": _items(one.get("proto")) or one.get("proto"),
-            "target": f"{target}:{inner}" if inner and inner != one.get("src_dport") else target,
-            "name": clean.name(one.get("name")),
-            "state": self._texts["off"] if one.get("enabled") is False else "",
-        }
-        return self._say("forward", fields)
 
     def part_dhcp(self, data: Data) -> list[str]:
         """Return where addresses are given out, how many are, and which are fixed."""
@@ -305,9 +295,9 @@ class Report:
     def part_changes(self, data: Data) -> list[str]:
         lines = []
         for one in _rows(data.get("changes")):
-            state = _STATES.get(str(one.get("state")))
+            state = self._texts.get(_STATES.get(str(one.get("state")), ""), "")
             summary = clean.line(one.get("summary", ""))[:WORDS_CHARS]
-            lines.append(self._say("change", {**one, "summary": summary, "state": self._texts[state] if state else ""}))
+            lines.append(self._say("change", {**one, "summary": summary, "state": state}))
         return [self._texts["changes"], *lines] if lines else [self._texts["no_changes"]]
 
     def tool_diagnose(self, data: Data) -> list[str]:
@@ -351,25 +341,25 @@ class Report:
         return [self._say("lookup" if addresses else "lookup_none", {**named, "addresses": addresses})]
 
     def tool_wifi_scan(self, data: Data) -> list[str]:
-        return [line for radio in _rows(data.get("radios")) for line in self._radio(radio)] or [self._texts["nothing"]]
-
-    def _radio(self, radio: Data) -> list[str]:
-        band = _BANDS.get(str(radio.get("band")), radio.get("band") or radio.get("radio"))
-        if "networks" not in radio:
-            return [self._say("scan_none", {"band": band})]
-        networks = _rows(radio.get("networks"))
-        lines = [self._say("scan", {**radio, "band": band, "count": len(networks)})]
-        lines += [self._say("scan_channel", one) for one in _rows(radio.get("channels"))]
-        for one in [one for one in networks if "ssid" in one][:NETWORKS]:
-            # The name is the neighbour's: quoted, so that it is no sentence of this answer.
-            ssid = f"“{_plain(clean.name(one['ssid'], 32))}”" if one["ssid"] else self._texts["unnamed"]
-            is_open = self._texts["open"] if one.get("open") else ""
-            lines.append(self._say("scan_network", {**one, "ssid": ssid, "open": is_open}))
-        quieter = radio.get("quieter")
-        if quieter:
-            is_own = str(quieter) == str(radio.get("channel"))
-            lines.append(self._say("quietest" if is_own else "quieter", {"quieter": quieter}))
-        return lines
+        lines = []
+        for radio in _rows(data.get("radios")):
+            band = _BANDS.get(str(radio.get("band")), radio.get("band") or radio.get("radio"))
+            if "networks" not in radio:
+                lines.append(self._say("scan_none", {"band": band}))
+                continue
+            networks = _rows(radio.get("networks"))
+            lines.append(self._say("scan", {**radio, "band": band, "count": len(networks)}))
+            lines += [self._say("scan_channel", one) for one in _rows(radio.get("channels"))]
+            for one in [one for one in networks if "ssid" in one][:NETWORKS]:
+                # The name is the neighbour's: quoted, so that it is no sentence of this answer.
+                ssid = f"“{_plain(clean.name(one['ssid'], 32))}”" if one["ssid"] else self._texts["unnamed"]
+                is_open = self._texts["open"] if one.get("open") else ""
+                lines.append(self._say("scan_network", {**one, "ssid": ssid, "open": is_open}))
+            quieter = radio.get("quieter")
+            if quieter:
+                is_own = str(quieter) == str(radio.get("channel"))
+                lines.append(self._say("quietest" if is_own else "quieter", {"quieter": quieter}))
+        return lines or [self._texts["nothing"]]
 
     def tool_packages(self, data: Data) -> list[str]:
         action = str(data.get("action"))
@@ -445,7 +435,9 @@ def applied(call: Event) -> ToolResult:
 
 
 def words(found: list[ToolResult], closing: Texts, texts: Texts) -> str:
-    paragraphs = [_one(result, closing, Report(texts)) for result in found]
+    """Return what tool results say, each in a paragraph."""
+    report = Report(texts)
+    paragraphs = [_one(result, closing, report) for result in found]
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
@@ -466,24 +458,19 @@ def _one(result: ToolResult, closing: Texts, report: Report) -> str:
     if name == "status" or (not name and "what" in data):
         return report.status(data)
     if name == "read_config":
-        return _config(data)
+        # Lines like those of `uci show`.
+        lines = ["```"]
+        for section, value in _table(data.get("sections")).items():
+            path, options = f"{data.get('package')}.{section}", _table(value)
+            lines.append(f"{path}={options.get('.type')}")
+            for option, held in options.items():
+                if not option.startswith("."):
+                    listed = held if isinstance(held, list) else [held]
+                    lines.append(f"{path}.{option}=" + " ".join(quote(str(item)) for item in listed))
+        return "\n".join([*lines, "```"])
     # A call that the owner had to be asked about may have ended as a change does.
     answer = "" if str(data.get("status")) in closing else report.answer(name, data)
     return answer or _change(data, result, closing)
-
-
-def _config(data: Data) -> str:
-    """Return the answer of the tool `read_config` as lines like those of `uci show`."""
-    lines = []
-    for name, section in _table(data.get("sections")).items():
-        path = f"{data.get('package')}.{name}"
-        options = _table(section)
-        lines.append(f"{path}={options.get('.type')}")
-        for option, value in options.items():
-            if not option.startswith("."):
-                listed = value if isinstance(value, list) else [value]
-                lines.append(f"{path}.{option}=" + " ".join(quoted(str(item)) for item in listed))
-    return "```\n" + "\n".join(lines) + "\n```"
 
 
 def _change(data: Data, result: ToolResult, closing: Texts) -> str:

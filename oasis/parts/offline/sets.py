@@ -10,15 +10,16 @@ it raises a Problem. The sections of the guest network have fixed names, so that
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from oasis.catalogue.address_text import mask_bits, text_of
 from oasis.core.addresses import number4
-from oasis.parts.offline.results import fill, quoted, sentence
+from oasis.parts.offline.results import fill, sentence
 from oasis.parts.offline.slots import ENCRYPTION, Problem, World, host_label, is_host4
+from oasis.uci.package import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Literal, TypeVar
 
     from oasis.parts.offline.reading import Part
@@ -105,7 +106,7 @@ class Fulfilment:
                 if not _PATH.match(path):
                     raise ValueError(f"template {item}: path {path}")
                 is_type = path.count(".") == 1
-                found.append(f"uci {verb} {path}" + (f"={text if is_type else quoted(text)}" if equals else ""))
+                found.append(f"uci {verb} {path}" + (f"={text if is_type else quote(text)}" if equals else ""))
                 continue
             if "each" in item:
                 rows = sets.rows_of(item["each"])
@@ -169,11 +170,11 @@ def _prefixed(text: str, section: Section) -> tuple[str, int] | None:
     address, slash, netmask = text.partition("/")
     if not slash:
         netmask = next(iter(_words(section.get("netmask"))), "") or "24"
+    mask = number4(netmask)
     if netmask.isascii() and netmask.isdigit():
         length = int(netmask) if int(netmask) <= 32 else -1
     else:
-        number = number4(netmask)
-        length = -1 if number is None else mask_bits(number, 4)
+        length = -1 if mask is None else mask_bits(mask, 4)
     return (address, length) if length >= 0 and number4(address) is not None else None
 
 
@@ -245,14 +246,6 @@ def _with_passwords(rows: Sequence[AccessPoint]) -> Rows:
 def _changed(option: str, wanted: list[tuple[Section, str]], same: Problem) -> Rows:
     changed = [(radio, text) for radio, text in wanted if radio.get(option) != text]
     return _some([{"radio": radio[".name"], option: text} for radio, text in changed], same)
-
-
-def _mode(radio: Section, width: int) -> str:
-    kind = re.match(r"[A-Z]+", str(radio.get("htmode", "")))
-    family = kind.group() if kind and kind.group() in ("HT", "VHT", "HE", "EHT") else "HT"
-    if family == "HT" and width > 40:
-        raise Problem("too_wide", width=width, band=_BANDS.get(_band_of(radio), ""))
-    return f"{family}{width}"
 
 
 class Sets:
@@ -360,18 +353,21 @@ class Sets:
             is_ipv6 = section.get("proto") in _IPV6_PROTOS
             wanted = [one for one in listed if not has_ipv6 or (":" in one) == is_ipv6]
             present = _words(section.get("dns"))
-            empty = {"wan": section[".name"], "delete": "", "peerdns": "", "server": ""}
-            if present and present != wanted:
-                rows.append({**empty, "delete": "dns"})
+            changes = [("delete", "dns")] if present and present != wanted else []
             if section.get("peerdns") != "0" and section.get("proto") != "static":
-                rows.append({**empty, "peerdns": "0"})
-            if present != wanted:
-                rows += [{**empty, "server": one} for one in wanted]
+                changes.append(("peerdns", "0"))
+            changes += [("server", one) for one in wanted] if present != wanted else []
+            empty = {"wan": section[".name"], "delete": "", "peerdns": "", "server": ""}
+            rows += [{**empty, name: value} for name, value in changes]
         return _some(rows, Problem("dns_same", servers=listed))
 
     def wan_dns_own(self) -> Rows:
-        options = [(section, option) for section in self._outside() for option in ("dns", "peerdns")]
-        rows = [{"wan": section[".name"], "option": option} for section, option in options if section.get(option)]
+        rows = [
+            {"wan": section[".name"], "option": option}
+            for section in self._outside()
+            for option in ("dns", "peerdns")
+            if section.get(option)
+        ]
         return _some(rows, Problem("dns_is_own"))
 
     def zone(self) -> Rows:
@@ -441,9 +437,9 @@ class Sets:
         ends = (self._slots["from_ip"], self._slots["to_ip"])
         for ip in ends:
             self._check_inside(ip)
-        for ip in ends:
-            if not _overlaps(ip, 32, *own):
-                raise Problem("not_in_lan", ip=ip, networks=[f"{own[0]}/{own[1]}"])
+        outside = [ip for ip in ends if not _overlaps(ip, 32, *own)]
+        if outside:
+            raise Problem("not_in_lan", ip=outside[0], networks=[f"{own[0]}/{own[1]}"])
         first, last = ((number4(ip) or 0) & _host_bits(own[1]) for ip in ends)
         if first > last:
             raise Problem("pool_backwards", first=ends[0], last=ends[1])
@@ -455,20 +451,19 @@ class Sets:
 
     def ipv6(self) -> Rows:
         """Return what has to change so that IPv6 is used or not, to the internet and in the LAN."""
-        is_on = self._is_on
         rows: list[Fields] = []
         for section in self._sections("network", "interface"):
-            path = f"network.{section['.name']}"
-            if section.get("proto") == "dhcpv6" and (section.get("disabled") == "1") == is_on:
-                rows.append({"path": path + ".disabled", "value": "0" if is_on else "1"})
-            if section.get("proto") in _DIALED and (section.get("ipv6", "auto") == "0") == is_on:
-                rows.append({"path": path + ".ipv6", "value": "auto" if is_on else "0"})
+            path, proto = f"network.{section['.name']}", section.get("proto")
+            if proto == "dhcpv6" and (section.get("disabled") == "1") == self._is_on:
+                rows.append({"path": path + ".disabled", "value": "0" if self._is_on else "1"})
+            if proto in _DIALED and (section.get("ipv6", "auto") == "0") == self._is_on:
+                rows.append({"path": path + ".ipv6", "value": "auto" if self._is_on else "0"})
         section = self._lan_pool()
         for option in ("ra", "dhcpv6"):
             # A relay is IPv6 as well: it is only started where there is none.
-            if (str(section.get(option) or "disabled") == "disabled") == is_on:
+            if (str(section.get(option) or "disabled") == "disabled") == self._is_on:
                 path = f"dhcp.{self._reference(section, 'dhcp')}.{option}"
-                rows.append({"path": path, "value": "server" if is_on else "disabled"})
+                rows.append({"path": path, "value": "server" if self._is_on else "disabled"})
         return _some(rows, self._so_already("IPv6"))
 
     def local_name(self) -> Rows:
@@ -526,14 +521,13 @@ class Sets:
         return _some([{"section": one[".name"], "value": disabled} for one in meant], self._so_already("VPN"))
 
     def peer(self) -> Rows:
-        names: list[str] = []
-        found: list[Fields] = []
-        for tunnel in self._tunnels():
-            for section in self._sections("network", f"wireguard_{tunnel['.name']}"):
-                names.append(str(section.get("description") or section[".name"]))
-                if names[-1].casefold() == self._slots["name"].casefold():
-                    found.append({"section": self._reference(section, "network")})
-        return _some(found[::-1], Problem("peer_unknown", value=self._slots["name"], choices=names))
+        kinds = [f"wireguard_{tunnel['.name']}" for tunnel in self._tunnels()]
+        peers = [section for kind in kinds for section in self._sections("network", kind)]
+        names = [str(section.get("description") or section[".name"]) for section in peers]
+        wanted = self._slots["name"]
+        found = [one for one, name in zip(peers, names, strict=True) if name.casefold() == wanted.casefold()]
+        _some(found, Problem("peer_unknown", value=wanted, choices=names))
+        return [{"section": self._reference(section, "network")} for section in found[::-1]]
 
     def ntp(self) -> Rows:
         """Return whether other time servers have to go first."""
@@ -555,13 +549,13 @@ class Sets:
 
     def leds(self) -> Rows:
         found = _some(self._sections("system", "led"), Problem("no_leds"))
-        is_on = self._is_on
-        trigger, default = _AWAKE if is_on else _SLEEPING
+        trigger, default = _AWAKE if self._is_on else _SLEEPING
+        # One that shows something, as traffic, is on: it keeps what it shows.
+        sleeping = [(str(one.get("trigger") or "none"), str(one.get("default") or "0")) == _SLEEPING for one in found]
         rows = [
             {"section": self._reference(one, "system"), "trigger": trigger, "default": default}
-            for one in found
-            # One that shows something, as traffic, is on: it keeps what it shows.
-            if ((str(one.get("trigger") or "none"), str(one.get("default") or "0")) == _SLEEPING) == is_on
+            for one, is_asleep in zip(found, sleeping, strict=True)
+            if is_asleep == self._is_on
         ]
         return _some(rows, self._so_already("LED"))
 
@@ -744,23 +738,21 @@ class Sets:
         return _with_passwords(self.guest_wifi())
 
     def switched(self) -> Rows:
-        is_on = self._is_on
-        found = [radio for radio in self._radios() if (radio.get("disabled") == "1") == is_on]
-        if is_on:
+        found = [radio for radio in self._radios() if (radio.get("disabled") == "1") == self._is_on]
+        if self._is_on:
             found += [section for _, section in self._access_points() if section.get("disabled") == "1"]
-        rows = [{"section": section[".name"], "disabled": "0" if is_on else "1"} for section in found]
-        return _some(rows, Problem("wifi_is_on" if is_on else "wifi_is_off"))
+        rows = [{"section": section[".name"], "disabled": "0" if self._is_on else "1"} for section in found]
+        return _some(rows, Problem("wifi_is_on" if self._is_on else "wifi_is_off"))
 
     def guest_switched(self) -> Rows:
-        is_on = self._is_on
         rows: list[Fields] = []
         for row in self.guest_wifi():
-            if bool(row["off"]) == is_on:
-                rows.append({"section": row["ap"], "disabled": "0" if is_on else "1"})
-            if is_on and row["radio_off"] and row["radio"]:
+            if bool(row["off"]) == self._is_on:
+                rows.append({"section": row["ap"], "disabled": "0" if self._is_on else "1"})
+            if self._is_on and row["radio_off"] and row["radio"]:
                 rows.append({"section": row["radio"], "disabled": "0"})
                 rows += self._silenced(row["radio"], row["ap"])
-        return _some(rows, Problem("guest_is_on" if is_on else "guest_is_off"))
+        return _some(rows, Problem("guest_is_on" if self._is_on else "guest_is_off"))
 
     def _silenced(self, radio: str, but: str = "") -> list[Fields]:
         """Return the networks of a sleeping radio that must stay off when the radio is woken for another one."""
@@ -800,7 +792,13 @@ class Sets:
         fitting = [radio for radio in chosen if width <= _WIDEST.get(_band_of(radio), 160)]
         if not fitting or (self._slots.get("band") and len(fitting) < len(chosen)):
             raise Problem("too_wide", width=width, band=_BANDS.get(_band_of(chosen[0]), ""))
-        wanted = [(radio, _mode(radio, width)) for radio in fitting]
+        wanted = []
+        for radio in fitting:
+            kind = re.match("(?:VHT|EHT|HE|HT)(?![A-Z])", str(radio.get("htmode", "")))
+            family = kind.group() if kind else "HT"
+            if family == "HT" and width > 40:
+                raise Problem("too_wide", width=width, band=_BANDS.get(_band_of(radio), ""))
+            wanted.append((radio, f"{family}{width}"))
         return _changed("htmode", wanted, Problem("width_same", width=width))
 
     def countries(self) -> Rows:
@@ -869,10 +867,13 @@ class Sets:
         return [{"ip": _some(free, Problem("no_free_network"))[0], "bridge": bridge, "wan": self._wan_zone()}]
 
     def new_guest_wifi(self) -> Rows:
-        named = [(f"guest_{at}" if at > 1 else "guest", one) for at, one in enumerate(self._guest_radios(), 1)]
         return [
-            {"ap": name, "radio": radio[".name"], "encryption": _new_encryption("none", _band_of(radio))}
-            for name, radio in named
+            {
+                "ap": f"guest_{at}" if at > 1 else "guest",
+                "radio": radio[".name"],
+                "encryption": _new_encryption("none", _band_of(radio)),
+            }
+            for at, radio in enumerate(self._guest_radios(), 1)
         ]
 
     def guest_woken(self) -> Rows:

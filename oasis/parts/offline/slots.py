@@ -10,6 +10,7 @@ it resolves devices, time zones and services.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 from oasis.core.addresses import number4
 from oasis.parts.offline.clause import SECRET, Token, is_ipv6
@@ -17,8 +18,6 @@ from oasis.system.clock import zone_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from oasis.parts.offline.shapes import Device, Facts, Fields, Language, Named, Place, Section, Value
 
 # Type -> most tokens an unquoted value may have. A longer one is a sentence, not a value.
@@ -53,14 +52,15 @@ _UNSEEN = "\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2
 
 # An encryption as it is called, and as UCI writes it.
 ENCRYPTION = {"wpa2": "psk2", "wpa3": "sae", "mixed": "sae-mixed", "none": "none"}
-# Type -> what is right, and the name of the text that says what is wrong.
-SIMPLE: dict[str, tuple[Callable[[str], bool], str]] = {
-    "channel": (lambda text: text == "auto" or _is_within(text, 1, 233), "bad_channel"),
-    "width": (lambda text: text in ("20", "40", "80", "160"), "bad_width"),
-    "power": (lambda text: _is_within(text, 1, MOST_DBM), "bad_power"),
-    "encryption": (lambda text: text in ENCRYPTION, "bad_encryption"),
-    "speed": (lambda text: _is_within(text, 64, MOST_KBIT), "bad_speed"),
-    "clock": (lambda text: bool(re.match(r"(?:[01]\d|2[0-3]):[0-5]\d\Z", text)), "bad_clock"),
+# Type -> what is right, the name of the text that says what is wrong, and how much of the value stands in it.
+SIMPLE: dict[str, tuple[Callable[[str], bool], str, int]] = {
+    "channel": (lambda text: text == "auto" or _is_within(text, 1, 233), "bad_channel", 20),
+    "width": (lambda text: text in ("20", "40", "80", "160"), "bad_width", 20),
+    "power": (lambda text: _is_within(text, 1, MOST_DBM), "bad_power", 20),
+    "encryption": (lambda text: text in ENCRYPTION, "bad_encryption", 20),
+    "speed": (lambda text: _is_within(text, 64, MOST_KBIT), "bad_speed", 20),
+    "clock": (lambda text: bool(re.match(r"(?:[01]\d|2[0-3]):[0-5]\d\Z", text)), "bad_clock", 20),
+    "ip": (lambda text: is_host4(text), "bad_ip", 45),
 }
 
 
@@ -158,15 +158,17 @@ class World:
 
         Raises: Problem with the candidates when nothing or more than one fits.
         """
-        known = self.facts.devices()
-        text = text.strip()
+        known, text = self.facts.devices(), text.strip()
         mac = _mac(text)
         if mac or number4(text) is not None:
-            found = [one for one in known if (one["mac"] == mac if mac else one["ip"] == text)]
             new: Device = {"mac": mac, "ip": "" if mac else text, "name": "", "fixed": False, "present": False}
-            found = [*found, new][:1]
+            found = [*(one for one in known if (one["mac"] == mac if mac else one["ip"] == text)), new][:1]
         else:
-            found = self._by_name(known, text)
+            plain = re.sub(r"'s\b", "", self._without_articles(text))
+            words = [word for word in map(_letters, re.split(r"[\s_-]+", plain)) if word]
+            named = [(one, _letters(one["name"])) for one in known if one["name"] and words]
+            exact = [one for one, name in named if name == "".join(words)]
+            found = exact or [one for one, name in named if all(word in name for word in words)]
         if len(found) == 1:
             one = found[0]
             return {**one, "label": one["name"] or one["ip"] or one["mac"]}
@@ -178,23 +180,14 @@ class World:
             raise Problem("device_none", value=text[:40])
         raise Problem("device_unknown", value=text[:40], choices=_choices(known), devices=known)
 
-    def _by_name(self, known: list[Device], text: str) -> list[Device]:
-        plain = re.sub(r"'s\b", "", self._without_articles(text))
-        words = [word for word in map(_letters, re.split(r"[\s_-]+", plain)) if word]
-        if not words:
-            return []
-        named = [(one, _letters(one["name"])) for one in known if one["name"]]
-        exact = [one for one, name in named if name == "".join(words)]
-        return exact or [one for one, name in named if all(word in name for word in words)]
-
     def value(self, kind: str, text: str, is_quoted: bool) -> Value:
         """Return the checked value of a slot. Raises: Problem."""
         if any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in _UNSEEN for char in text):
             raise Problem("bad_control")
         if kind in SIMPLE:
-            is_right, problem = SIMPLE[kind]
+            is_right, problem, most = SIMPLE[kind]
             if not is_right(text):
-                raise Problem(problem, value=text[:20])
+                raise Problem(problem, value=text[:most])
             return text
         check: Callable[[str, bool], Value] | None = getattr(self, "check_" + kind, None)
         return check(text, is_quoted) if check else text
@@ -235,14 +228,9 @@ class World:
             raise Problem("bad_key", size=len(text))
         return text
 
-    def check_ip(self, text: str, is_quoted: bool) -> str:
-        if not is_host4(text):
-            raise Problem("bad_ip", value=text[:45])
-        return text
-
     def check_address(self, text: str, is_quoted: bool) -> str:
         address, slash, prefix = text.partition("/")
-        self.check_ip(address, is_quoted)
+        self.value("ip", address, is_quoted)
         if slash and not 8 <= int(prefix) <= 30:
             raise Problem("bad_prefix", value=prefix)
         return text

@@ -81,11 +81,11 @@ class Evidence:
         self._weights = {**shared.get("weights", {}), **words.get("weights", {})}
 
     def probabilities(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
-        """Return how probable each request is for a clause, all together 1; {} when nothing was learned.
+        """Return how probable each request is for a clause, all together 1; {} for one without segments.
 
         `more` are features that the clause does not show, because they were said before it.
         """
-        if not self.classes:
+        if not self.classes or not clause.segments:
             return {}
         totals = [0.0] * len(self.classes)
         known = sorted(name for name in {*features(clause), *(more or ())} if name in self._weights)
@@ -227,22 +227,22 @@ class Understander:
         self._frames = frames
         self._names = names
         self._is_value = is_value
-        self._clauses: dict[str, Clause | None] = {}
+        self._clauses: dict[str, Clause] = {}
 
-    def clause(self, sentence: str) -> Clause | None:
-        """Return a whole sentence as one clause, None when it is none or too long."""
+    def clause(self, sentence: str) -> Clause:
+        """Return a whole sentence as one clause, without segments when it is none or too long."""
         if sentence not in self._clauses:
-            words, clause = self._words, None
             narrowed = narrow(sentence) if len(sentence) <= SENTENCE_CHARS else ""
-            tokens = words.lexicon.tokens(narrowed)
+            tokens = self._words.lexicon.tokens(narrowed)
+            clause = Clause(narrowed, tokens, [], set(), self._is_value)
             if 0 < len(tokens) <= SENTENCE_TOKENS:
-                scanner = Scanner(words.lexicon, self._names, tokens)
-                clause = Clause(narrowed, tokens, scanner.segments(), set(), self._is_value)
-                clause.segments = words.naming.joined(clause, scanner.words)
+                scanner = Scanner(self._words.lexicon, self._names, tokens)
+                clause.segments = scanner.segments()
+                clause.segments = self._words.naming.joined(clause, scanner.words)
                 for one in clause.segments:
                     if one.slips:
-                        one.drop(self._frames.brakes)  # a name is not a mistyped "not"
-                caution.times_marked(clause, words.marks)
+                        one.concepts = one.concepts - self._frames.brakes  # a name is not a mistyped "not"
+                caution.times_marked(clause, self._words.marks)
                 caution.not_this(clause)
                 caution.yes_or_if(clause)
                 clause = self._piece(clause, 0, None)
@@ -379,7 +379,8 @@ class Understander:
             start += 1
         bare = clause.part(clause.signs | {"following"} | ({"also"} if start else set()), start)
         if "follow" in clause.concepts:
-            bare.drop_question(self._frames.asking)
+            bare.signs = bare.signs - {ASKED}  # 'what about the other one' is no question
+            bare.concepts = bare.concepts - {ASKED} - self._frames.asking
         given = dict(before.slots)
         fits = [one for one in self._fits(bare, given) if one.intent != before.intent]
         fits += self._same(bare, before, given)
@@ -438,10 +439,8 @@ class Understander:
     def read(self, sentence: str, before: list[Part]) -> Guess:
         """Return what a sentence asks for; `before` is what the one before asked for."""
         whole = self.clause(sentence)
-        if whole is None:
-            return Guess()
-        guess = self._whole(whole)
-        if not before:
+        guess = self._whole(whole) if whole.segments else Guess()
+        if not before or not whole.segments:
             return guess
         last = before[-1]
         if last.intent.startswith("guest_") and not whole.concepts & {"wifi", "guest", "admin"}:
@@ -460,33 +459,25 @@ class Understander:
 
     def speaks_against(self, sentence: str, part: Part) -> bool:
         """Tell whether a sentence hardly speaks for a request, and clearly for another one."""
-        clause = self.clause(sentence)
-        odds = self._odds(clause) if clause else {}
+        odds = self._odds(self.clause(sentence))
         likely = _likeliest(odds)[:1]
         return bool(likely) and _belief(part, odds) < HARDLY and odds[likely[0]] >= CLEAR
 
     def unknown(self, sentence: str) -> int:
         """Return how many words of a sentence are in no list of this language, twice; mistyped ones once."""
-        whole = self.clause(sentence)
-        return sum(2 if not one.is_known() else one.slips for one in whole.segments) if whole else 0
+        return sum(one.slips if one.is_known() else 2 for one in self.clause(sentence).segments)
 
     def is_said(self, sentence: str, concept: str) -> bool:
         """Tell whether a sentence says one concept, such as yes, and nothing else."""
-        whole = self.clause(sentence)
-        segments = whole.segments if whole else []
+        segments = self.clause(sentence).segments
         # Many a word for yes also fills a sentence: alone it is the answer.
         allowed = {concept, FILLER, *self._frames.always}
         return any(concept in one.concepts for one in segments) and all(one.concepts & allowed for one in segments)
 
-    def says(self, sentence: str, concepts: set[str]) -> bool:
-        """Tell whether a sentence has a word for any of the concepts."""
-        whole = self.clause(sentence)
-        return bool(whole and whole.concepts & concepts)
-
     def topic(self, sentence: str) -> str:
         """Return the intent that a question or a forbidden wish is about, "" when there is none."""
         whole = self.clause(sentence)
-        fits = self._fits(whole.part(set()), {}, is_topic=True) if whole else []
+        fits = self._fits(whole.part(set()), {}, is_topic=True) if whole.segments else []
         return fits[0].intent if fits and _certainty(fits, {}) else ""
 
     def _whole(self, clause: Clause) -> Guess:
@@ -629,7 +620,7 @@ class Understander:
             piece = self._piece(clause, start, end)
             goes_on = bool(parts) and ("it" in piece.concepts or len(piece.segments) < SHORT)
             if goes_on:
-                piece.go_on(self._frames.topic(parts[-1].intent))
+                piece.signs = piece.signs | {"following"} | (self._frames.topic(parts[-1].intent) - piece.concepts)
             known = self._odds(piece)
             fits = self._whole_fits(piece, _likeliest(known), dict(parts[-1].slots) if goes_on else {})
             if not fits:

@@ -55,7 +55,7 @@ class Sentences:
 
     def add(self, language, text, requests):
         clause = self.read(language).clause(text)
-        if clause is not None:
+        if clause.segments:
             self.found.append((language, understanding.features(clause), requests))
 
     def add_all(self):

@@ -58,7 +58,7 @@ def test_every_problem_and_note_has_its_words(name):
     problems = (
         named("Problem") | named("note") | {note for one in DATA["intents"].values() for note in one.get("notes", ())}
     )
-    problems |= {"device_no_mac", "device_no_ip", "unknown", "example"} | {problem for _, problem in SIMPLE.values()}
+    problems |= {"device_no_mac", "device_no_ip", "unknown", "example"} | {problem for _, problem, _ in SIMPLE.values()}
     assert problems - {"device_no_"} <= set(LANGUAGES[name]["texts"])
 
 
