@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import itertools
 from collections.abc import Callable, Iterator
 
 from oasis.chats.collection import TITLE_CHARS
@@ -10,6 +11,7 @@ from oasis.core import bookmarks, export, jsonl
 from oasis.core.blobs import Blobs
 from oasis.core.export import Import
 from oasis.core.schema import BOOKMARK_CHARS, is_message
+from oasis.core.store import Chat
 from oasis.errors import OasisError, SchemaError
 from oasis.system.digest import sha256
 
@@ -54,36 +56,28 @@ def bring(
 
 def _apart(chats: Collection, found: Import) -> list[str]:
     """See that neither ids nor bookmarks of an import mean something that is here already; return what was renamed."""
-    names: dict[str, str] = {}
     taken: set[str] = set()
     is_stored = False
+
+    def seen(chat: Chat) -> Iterator[Entry]:
+        nonlocal is_stored
+        for line in chat.outline():
+            is_stored = is_stored or (is_message(line) and line["id"] in found)
+            yield line
+
     for item in chats.items():
-        taken.update(bookmarks.names(chats.look(item["id"], lambda chat: bookmarks.table(chat.outline()))))
-        is_stored = is_stored or chats.look(
-            item["id"], lambda chat: any(_is_in(line, found) for line in chat.outline())
-        )
+        taken.update(bookmarks.names(chats.look(item["id"], lambda chat: bookmarks.table(seen(chat)))))
     if is_stored:
         found.rename()
+    names: dict[str, str] = {}
     for name in sorted(found.heads & taken):
-        names[name] = _free(name, found.heads | taken)
+        ends = (" %d" % number for number in itertools.count(2))
+        others = (name[: BOOKMARK_CHARS - len(end)] + end for end in ends)
+        names[name] = next(other for other in others if other not in found.heads | taken)
         taken.add(names[name])
     found.rename_heads(names)
     told = 'the bookmark "%s" stands in another chat and stays there; the imported one is "%s"'
     return [told % (name, names[name]) for name in names]
-
-
-def _is_in(line: Entry, found: Import) -> bool:
-    return is_message(line) and line["id"] in found
-
-
-def _free(name: str, taken: set[str]) -> str:
-    number = 2
-    while True:
-        end = " %d" % number
-        other = name[: BOOKMARK_CHARS - len(end)] + end
-        if other not in taken:
-            return other
-        number += 1
 
 
 def _put_blobs(blobs: Blobs, found: Import) -> list[str]:

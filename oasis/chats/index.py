@@ -19,7 +19,6 @@ from oasis.system.files import Files
 
 if False:  # annotations only
     from oasis.chats.shapes import Hide, IndexEntry, Place, Summary
-    from oasis.core.shapes import Message
 
 
 class Index:
@@ -77,7 +76,7 @@ class Index:
         reports: list[str] = []
         try:
             if path.endswith(".gz"):
-                reports = fold(entry, _numbered(self._unpacked(path)), self._hide)
+                reports = fold(entry, jsonl.lines(whole_lines(self._unpacked(path)), 0), self._hide)
             elif handle := self._files.reader(path):
                 with handle:
                     end, _ = chat_line.end(handle)
@@ -109,15 +108,6 @@ class Index:
             self._log(error.message)  # RAM is full: the next list reads the chats again
 
 
-def _numbered(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    at = 0
-    for block in whole_lines(pieces):
-        for line in block.split(b"\n")[:-1]:
-            if line.strip():
-                yield at, line
-            at += len(line) + 1
-
-
 # -- the summary of one chat ------------------------------------------------------------------------------------------
 #
 # Folded over the lines of the chat, so that new lines are added to it. A text is hidden whole before it is cut, and
@@ -145,22 +135,18 @@ def fold(summary: Summary, lines: Iterator[tuple[int, bytes | None]], hide: Hide
         if value is None:
             summary["damaged"] += 1
         elif is_message(value):
-            _add(summary, value, hide)
+            summary["updated_unix_s"] = scru128_ms(value["id"]) // 1000
+            if value["role"] == "user":
+                summary["exchanges"] += 1
+                if not summary["words"] and value["content"] != chat_line.FORGOTTEN:
+                    summary["words"] = hide(text_of(value), [])[:_KEPT_CHARS]
+            inputs = [call["input"] for call in tool_uses(value) if call["input"]]
+            if inputs:
+                summary["words"] = hide(summary["words"], inputs)
+                summary["title"] = hide(summary["title"], inputs)
         elif "title" in value and isinstance(value["title"], str):
             summary["title"] = hide(value["title"], [])
     return reports
-
-
-def _add(summary: Summary, message: Message, hide: Hide) -> None:
-    summary["updated_unix_s"] = scru128_ms(message["id"]) // 1000
-    if message["role"] == "user":
-        summary["exchanges"] += 1
-        if not summary["words"] and message["content"] != chat_line.FORGOTTEN:
-            summary["words"] = hide(text_of(message), [])[:_KEPT_CHARS]
-    inputs = [call["input"] for call in tool_uses(message) if call["input"]]
-    if inputs:
-        summary["words"] = hide(summary["words"], inputs)
-        summary["title"] = hide(summary["title"], inputs)
 
 
 def title(summary: Summary, hide: Hide | None = None) -> str:

@@ -92,37 +92,32 @@ def tree(chat: Chat, hide: Callable[[Message], Message]) -> Tree:
     def seen() -> Iterator[Entry]:
         nonlocal newest
         for line in chat.entries():
-            if is_message(line):
-                newest = line["id"]
-                _join(hide(line), nodes, node_of)
             yield line
+            if not is_message(line):
+                continue
+            # The owner's message begins a turn, every other belongs to that of what it continues.
+            message = hide(line)
+            name = newest = line["id"]
+            above = [node_of[parent] for parent in message.get("continues", []) if parent in node_of]
+            if message["role"] == "user":
+                node_of[name] = name
+                nodes[name] = {
+                    "id": name, "end": name, "parent": above[0] if above else "", "parents": above,
+                    "text": first_words(words(message)), "answer": "", "unix_s": scru128_ms(name) // 1000, "heads": [],
+                }  # fmt: skip
+            elif above:
+                node_of[name] = above[0]
+                node = nodes[above[0]]
+                node["end"] = name
+                if message["role"] == "assistant" and text_of(message).strip():
+                    node["answer"] = first_words(text_of(message))
+                if message.get("error"):
+                    node["state"] = "cancelled" if message["error"].get("code") == "cancelled" else "error"
 
     table = bookmarks.table(seen())
     for name in bookmarks.names(table):
-        node = nodes.get(node_of.get(table[name], ""))
-        if node is not None:
-            node["heads"].append(name)
+        end = node_of.get(table[name], "")
+        if end in nodes:
+            nodes[end]["heads"].append(name)
     found = list(nodes.values())
     return {"head": newest, "nodes": found[-NODES:], "more": len(found) > NODES}
-
-
-def _join(message: Message, nodes: dict[str, Node], node_of: dict[str, str]) -> None:
-    """Enter a message: the owner's begins an exchange, every other belongs to that of what it continues."""
-    name = message["id"]
-    above = [node_of[parent] for parent in message.get("continues", []) if parent in node_of]
-    if message["role"] == "user":
-        node_of[name] = name
-        nodes[name] = {
-            "id": name, "end": name, "parent": above[0] if above else "", "parents": above,
-            "text": first_words(words(message)), "answer": "", "unix_s": scru128_ms(name) // 1000, "heads": [],
-        }  # fmt: skip
-        return
-    if not above:
-        return
-    node_of[name] = above[0]
-    node = nodes[above[0]]
-    node["end"] = name
-    if message["role"] == "assistant" and text_of(message).strip():
-        node["answer"] = first_words(text_of(message))
-    if message.get("error"):
-        node["state"] = "cancelled" if message["error"].get("code") == "cancelled" else "error"

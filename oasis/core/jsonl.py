@@ -316,24 +316,29 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
 
     `end` may stand one behind the file, where the end of a last line without one will be.
     """
-    pieces: list[bytes] = []  # of a line that ends in a later block
+    places = range(start, end, BLOCK_BYTES)
+    return lines((read_at(handle, at, min(BLOCK_BYTES, end - at)) for at in places), start, end)
+
+
+def lines(pieces: "Iterator[bytes]", start: int, end: int = -1) -> "Iterator[tuple[int, bytes | None]]":
+    """Yield the same of bytes that come in pieces and begin at `start`; `end` tells whether the last line is whole."""
+    waiting: list[bytes] = []  # of a line that ends in a later piece
     length = 0
     place = start
-    while start < end:
-        parts = read_at(handle, start, min(BLOCK_BYTES, end - start)).split(b"\n")
-        start += BLOCK_BYTES
+    for piece in pieces:
+        parts = piece.split(b"\n")
         for part in parts[:-1]:
             length += len(part)
-            pieces.append(part)
-            yield from _whole_line(place, pieces, length)
+            waiting.append(part)
+            yield from _whole_line(place, waiting, length)
             place += length + 1
-            pieces, length = [], 0
+            waiting, length = [], 0
         length += len(parts[-1])
-        pieces.append(parts[-1])
+        waiting.append(parts[-1])
         if length > LINE_BYTES:
-            pieces = []
+            waiting = []
     if length and place + length < end:  # a last line whose end is still to come
-        yield from _whole_line(place, pieces, length)
+        yield from _whole_line(place, waiting, length)
 
 
 def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":
