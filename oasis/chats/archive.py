@@ -132,13 +132,11 @@ class Archive:
 
         Raises: StoreError for a packed file that is damaged, or that nothing here can unpack.
         """
-        return _unpacked(path, self._raw(path)) if path.endswith(PACKED) else self._raw(path)
-
-    def _raw(self, path: str) -> Iterator[bytes]:
         handle = self._files.reader(path)
         if handle is not None:
             with handle:
-                yield from iter(lambda: handle.read(jsonl.BLOCK_BYTES), b"")
+                raw = iter(lambda: handle.read(jsonl.BLOCK_BYTES), b"")
+                yield from _unpacked(path, raw) if path.endswith(PACKED) else raw
 
 
 def _zlib() -> ModuleType | None:

@@ -156,8 +156,12 @@ class Collection:
 
         Raises: UsageError when there is none of that name; StoreError.
         """
+        import re  # with the first chat that is deleted: an idle daemon must not load it
+
         self._place(name)
-        blobs = named(self._pieces(name)) if self._files.names(self._blobs) else set()
+        # Every hash in its bytes: more than it means does no harm.
+        pieces = whole_lines(self._pieces(name)) if self._files.names(self._blobs) else ()
+        blobs = {found.decode() for block in pieces for found in re.findall(rb"[0-9a-f]{64}", block)}
         self._forget_vectors(name)
         # The archive first: a power cut in between must not bring an older state of the chat back.
         self._archive.remove(name)
@@ -206,7 +210,7 @@ class Collection:
         if looks_like_id(headish):
             return self.chat_of(headish.lower()), headish.lower()
         for name in self._places():
-            found = self._bookmarks(name).get(headish)
+            found = self.look(name, lambda chat: bookmarks.table(chat.outline())).get(headish)
             if found:
                 return name, found
         raise UsageError("there is no message and no bookmark %r" % headish, "list them with: oasis branch")
@@ -216,11 +220,9 @@ class Collection:
 
         Raises: UsageError when nothing is called so, or there is no such chat; StoreError.
         """
-        return headish.lower() if looks_like_id(headish) else bookmarks.resolve(headish, self._bookmarks(name))
-
-    def _bookmarks(self, name: str) -> dict[str, str]:
-        found: dict[str, str] = self.look(name, lambda chat: bookmarks.table(chat.outline()))
-        return found
+        if looks_like_id(headish):
+            return headish.lower()
+        return bookmarks.resolve(headish, self.look(name, lambda chat: bookmarks.table(chat.outline())))
 
     def thread_of(self, message: str, chat: str = "") -> dict[str, Message]:
         """Return a message and what it continues in its chat, by their ids; the chat is looked for when not given.
@@ -337,12 +339,10 @@ class Collection:
 
     def _place(self, name: str) -> Place:
         """Return (path, is archived) of a chat; raise UsageError when there is none of that name."""
-        if self.store.has(name):
-            return self.store.path(name), False
-        path = self._archive.paths().get(name)
+        path = self.store.path(name) if self.store.has(name) else self._archive.paths().get(name)
         if path is None:
             raise UsageError("there is no chat %r" % name, "list them with: oasis list")
-        return path, True
+        return path, not self.store.has(name)
 
     def _pieces(self, name: str) -> Iterator[bytes]:
         """Return the bytes of a chat in pieces, none of one that is gone."""
@@ -353,13 +353,6 @@ class Collection:
 def limit_bytes(quota_kib: int, used: int, free: int) -> int:
     """Return how many bytes the chats may take; `quota_kib` is the owner's setting, 0 for none."""
     return quota_kib * 1024 if quota_kib else min(QUOTA_BYTES, (used + free) // SHARE)
-
-
-def named(pieces: Iterator[bytes]) -> set[str]:
-    """Return every hash that the bytes of a chat hold; more than it means does no harm."""
-    import re  # with the first chat that is deleted: an idle daemon must not load it
-
-    return {found.decode() for block in whole_lines(pieces) for found in re.findall(rb"[0-9a-f]{64}", block)}
 
 
 # The setting `sync` says which writes may reach the flash later than they are answered.

@@ -31,39 +31,31 @@ def is_other(raw: "bytes | None", names: "set[str]") -> bool:
 
 def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
     """Return the message or record of a line; None for what cannot be read, which is reported, also in part."""
-    found: Json = None
+    fault = ""
     repairs: list[str] = []
     try:
         if raw is None:
             raise SchemaError("it has more than %d bytes" % jsonl.LINE_BYTES)
-        found = _parsed(at, raw, reports)
-        return schema.check_line(found)
+        if not at and raw[:3] == _BOM:
+            raw = raw[3:]
+            repairs.append("the file begins with a byte order mark; it is passed over")
+        found = jsonl.loads(raw)
+        # Half a surrogate pair stands in a JSON text as an escape alone.
+        whole = jsonl.mended(found) if b"\\ud" in raw or b"\\uD" in raw else found
+        if whole is not found:
+            repairs.append("the line at byte %d: half a character cannot be read; U+FFFD stands for it" % at)
+        reports += repairs
+        try:
+            return schema.check_line(whole)
+        except SchemaError as error:
+            fault = error.message
+        repairs = []
+        made = lenient_line(whole, repairs)
     except SchemaError as error:
-        fault = error.message
-    try:
-        if found is not None:
-            made = lenient_line(found, repairs)
-            reports += ["the line at byte %d: %s" % (at, text) for text in repairs]
-            return made
-    except SchemaError:
-        pass
-    reports.append("the line at byte %d was skipped: %s" % (at, fault))
-    return None
-
-
-def _parsed(at: int, raw: bytes, reports: "list[str]") -> "Json":
-    """Return the value of a line without what other programs leave in one, and say so."""
-    repairs: list[str] = []
-    if not at and raw[:3] == _BOM:
-        raw = raw[3:]
-        repairs.append("the file begins with a byte order mark; it is passed over")
-    found = jsonl.loads(raw)
-    # Half a surrogate pair stands in a JSON text as an escape alone.
-    whole = jsonl.mended(found) if b"\\ud" in raw or b"\\uD" in raw else found
-    if whole is not found:
-        repairs.append("the line at byte %d: half a character cannot be read; U+FFFD stands for it" % at)
-    reports += repairs
-    return whole
+        reports.append("the line at byte %d was skipped: %s" % (at, fault or error.message))
+        return None
+    reports += ["the line at byte %d: %s" % (at, text) for text in repairs]
+    return made
 
 
 def end(handle: "Handle") -> "tuple[int, int]":

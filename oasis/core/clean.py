@@ -55,7 +55,7 @@ def shown(value: object) -> str:
 
 def is_odd(code: int) -> bool:
     """Tell whether a character cannot be seen, or looks like a blank and is none."""
-    return is_hidden(code) or _is_in(code, _BLANK)
+    return not _without(chr(code), _UNSEEN + _JOINING + _HALVES + _BLANK, "")
 
 
 def name(value: object, limit: int = NAME_CHARS) -> str:
@@ -77,17 +77,14 @@ def value(given: "Any", depth: int = 0) -> "Any":
 
 def is_hidden(code: int) -> bool:
     """Tell whether a name loses the character of that code point."""
-    return _is_in(code, _UNSEEN + _JOINING + _HALVES)
+    return not _without(chr(code), _UNSEEN + _JOINING + _HALVES, "")
 
 
 def _without(given: str, ranges: "tuple[tuple[int, int], ...]", kept: str) -> str:
     # Most texts are plain, and looking for the few characters is all they cost.
-    hidden = {char for char in set(given) if not " " <= char <= "~" and char not in kept and _is_in(ord(char), ranges)}
+    odd = [char for char in set(given) if not " " <= char <= "~" and char not in kept]
+    hidden = {char for char in odd if any([first <= ord(char) <= last for first, last in ranges])}
     return "".join([char for char in given if char not in hidden]) if hidden else given
-
-
-def _is_in(code: int, ranges: "tuple[tuple[int, int], ...]") -> bool:
-    return any([first <= code <= last for first, last in ranges])
 
 
 def narrow(given: str, skip: "Callable[[str, int], int] | None" = None) -> str:

@@ -307,12 +307,11 @@ class Chat:
         """Return all messages in order, of one id the last, and those that wait; it takes the memory of them all."""
         found: dict[str, Message] = {}
         order: list[str] = []
-        for at, line in self._forwards():
-            message = entries.message(at, line, [])
-            if message is not None:
-                if message["id"] not in found:
-                    order.append(message["id"])
-                found[message["id"]] = message
+        for value in self.entries():
+            if is_message(value):
+                if value["id"] not in found:
+                    order.append(value["id"])
+                found[value["id"]] = value
         for name in [name for name, _ in self._waiting if name]:
             order.append(name)
             found[name] = self.messages[name]

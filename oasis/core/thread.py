@@ -196,31 +196,22 @@ def interruption(calls: "list[Block]") -> "list[Block]":
 # -- new messages -----------------------------------------------------------------------------------------------------
 
 
-def content_of(given: object) -> "str | list[Block]":
-    """Return the stored content of what a caller gives: a text, a list of texts (a block each), or a list of blocks.
-
-    Raises: SchemaError naming the path.
-    """
-    if isinstance(given, str):
-        return given
-    if not isinstance(given, list):
-        raise SchemaError("content must be a text, a list of texts or a list of blocks")
-    found: list[Block] = []
-    for number, item in enumerate(given):
-        block = {"type": "text", "text": item} if isinstance(item, str) else item
-        found.append(schema.check_block(block, "content[%d]" % number))
-    return schema.compact(found)
-
-
 def message(
     name: str, role: str, given: object, continues: "list[str] | None" = None, head: str = "",
     options: "Options | None" = None,
 ) -> "Message":  # fmt: skip
     """Return a new, checked message; `options` holds what changes from here on.
 
+    Its content is given as a text, a list of texts (a block each), or a list of blocks.
     Raises: SchemaError naming the path.
     """
-    made: Message = {"id": name, "role": role, "content": content_of(given)}
+    if not isinstance(given, (str, list)):
+        raise SchemaError("content must be a text, a list of texts or a list of blocks")
+    content: list[Block] = []
+    for number, item in enumerate(given if isinstance(given, list) else []):
+        block = {"type": "text", "text": item} if isinstance(item, str) else item
+        content.append(schema.check_block(block, "content[%d]" % number))
+    made: Message = {"id": name, "role": role, "content": given if isinstance(given, str) else schema.compact(content)}
     if continues:
         made["continues"] = continues
     if head:

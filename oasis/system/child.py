@@ -66,7 +66,9 @@ class Child:
             self.close()
             raise
         finally:
-            _close(*inner)
+            for number in inner:
+                if number >= 0:
+                    os.close(number)
 
     def poll(self) -> int | None:
         if self.returncode is None:
@@ -100,18 +102,15 @@ class Child:
 
     def close_input(self) -> None:
         """Close its stdin: there is nothing more to read for it."""
-        _close(self.stdin)
+        if self.stdin >= 0:
+            os.close(self.stdin)
         self.stdin = -1
 
     def close(self) -> None:
-        _close(self.stdin, self.stdout, self.stderr)
+        for number in (self.stdin, self.stdout, self.stderr):
+            if number >= 0:
+                os.close(number)
         self.stdin = self.stdout = self.stderr = -1
-
-
-def _close(*numbers: int) -> None:
-    for number in numbers:
-        if number >= 0:
-            os.close(number)
 
 
 # -- limits: what a child may use up, by kind of program --------------------------------------------------------------

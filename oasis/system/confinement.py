@@ -222,17 +222,15 @@ def _servers(url: str) -> list[Server]:
     number = int(port) if port.isascii() and port.isdigit() else _PORTS.get(scheme.lower(), 0)
     if not 0 < number < 65536 or number in _MANAGEMENT_PORTS:
         return []
-    hosts = ["127.0.0.1", "::1"] if host.lower() == "localhost" else [host]
-    return [(*address, number) for address in map(_address, hosts) if address]
-
-
-def _address(text: str) -> tuple[str, str] | None:
-    """Return (nft's word for the family, the address as the system writes it), None for what is no address."""
-    family = _socket.AF_INET6 if ":" in text else _socket.AF_INET
-    try:
-        packed = _socket.inet_pton(family, text)
-    except (OSError, ValueError):
-        return None
-    if packed[:12] == _MAPPED:
-        return "ip", _socket.inet_ntop(_socket.AF_INET, packed[12:])
-    return ("ip6" if family == _socket.AF_INET6 else "ip"), _socket.inet_ntop(family, packed)
+    found: list[Server] = []
+    for text in ["127.0.0.1", "::1"] if host.lower() == "localhost" else [host]:
+        family = _socket.AF_INET6 if ":" in text else _socket.AF_INET
+        try:
+            packed = _socket.inet_pton(family, text)
+        except (OSError, ValueError):
+            continue  # no address
+        if packed[:12] == _MAPPED:
+            family, packed = _socket.AF_INET, packed[12:]
+        # nft's word for the family, the address as the system writes it
+        found.append(("ip" if family == _socket.AF_INET else "ip6", _socket.inet_ntop(family, packed), number))
+    return found

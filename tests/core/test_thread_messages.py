@@ -16,13 +16,17 @@ def refusal(function, *arguments):
     raise AssertionError("it was taken")
 
 
+def content_of(given):
+    return thread.message(ID, "user", given)["content"]
+
+
 def test_a_text_is_one_text_and_a_list_of_texts_a_block_each():
-    assert thread.content_of("a") == "a"
-    assert thread.content_of(["a", "b"]) == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-    assert thread.content_of(["a"]) == "a"
-    assert thread.content_of([CALL, "a"]) == [CALL, {"type": "text", "text": "a"}]
-    assert "content[1].type" in refusal(thread.content_of, ["a", {"type": "video"}])
-    assert "content must" in refusal(thread.content_of, {"text": "a"})
+    assert content_of("a") == "a"
+    assert content_of(["a", "b"]) == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert content_of(["a"]) == "a"
+    assert content_of([CALL, "a"]) == [CALL, {"type": "text", "text": "a"}]
+    assert "content[1].type" in refusal(content_of, ["a", {"type": "video"}])
+    assert "content must" in refusal(content_of, {"text": "a"})
 
 
 def test_what_was_not_given_is_left_out_and_false_and_empty_stay():
