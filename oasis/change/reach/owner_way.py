@@ -4,17 +4,16 @@ Callable: `OwnerWay(root, files, call)(images, connections)` with `call(object, 
 by which the owner of the run is here (proof_of_life.py); gives reach.verdict's answer. The way that is tried is that of
 the owner's own connection while it stands; where nothing tells it, all that lead from elsewhere to pages or SSH.
 Reads files and the bus, writes nothing. Each function turns one text or reply into the value of one key of the facts.
-Source: Linux, Documentation/networking/proc_net_tcp.rst.
 """
 
 from __future__ import annotations
-
-import sys
 
 from oasis.catalogue import address_text
 from oasis.change.reach import listeners, sections
 from oasis.change.reach.verdict import PACKAGES, dangers, verdict
 from oasis.errors import StoreError, ToolError
+from oasis.system.connections import connections as all_connections
+from oasis.system.connections import is_loopback
 from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
@@ -50,8 +49,7 @@ class OwnerWay:
         before = {name: self._files.read(self._root.confdir + "/" + name) for name in PACKAGES}
         files = {name: data for name, data in before.items() if data is not None}
         after = {**files, **{name: pair[1] for name, pair in images.items() if name in PACKAGES}}
-        tables = [self._files.read(self._root.path("/proc/net/" + name)) or b"" for name in ("tcp", "tcp6")]
-        ways = owner_paths(tables[0], tables[1], management_ports(files))
+        ways = owner_paths(all_connections(self._root.path("/proc/net")), management_ports(files))
         own = among(ways, connections)
         found: Facts = self._facts(files, own) if own else {}
         found["keys"] = self._read(listeners.KEYS_FILE)
@@ -113,16 +111,12 @@ def interfaces(dump: Reply) -> dict[str, Interface]:
     """Return "interfaces" of the reply to `network.interface dump`."""
     found: dict[str, Interface] = {}
     for entry in dump.get("interface", []):
-        given = [(4, one) for one in entry.get("ipv4-address", [])] + [
-            (6, one) for one in entry.get("ipv6-address", [])
-        ]
-        prefixes = entry.get("ipv6-prefix-assignment", [])
-        given += [(6, one["local-address"]) for one in prefixes if "local-address" in one]
+        prefixes = [one["local-address"] for one in entry.get("ipv6-prefix-assignment", []) if "local-address" in one]
         held = []
-        for family, one in given:
+        for one in [*entry.get("ipv4-address", []), *entry.get("ipv6-address", []), *prefixes]:
             number = address_text.number(str(one["address"]))
             if number:
-                held.append((family, number[1], int(one["mask"])))
+                held.append((*number, int(one["mask"])))
         found[str(entry["interface"])] = {
             "device": str(entry.get("l3_device") or entry.get("device") or ""),
             "up": bool(entry.get("up")),
@@ -188,35 +182,25 @@ def ports(forwarding: bytes, names: dict[int, str], macs: dict[str, str]) -> dic
     return {address: behind[mac] for address, mac in macs.items() if mac in behind}
 
 
-_ESTABLISHED = b"01"
-_MAPPED = 0xFFFF << 32  # ::ffff:0:0/96, IPv4 on a socket of both families
+_ESTABLISHED = 1
 _DEFAULT_PORTS = (22, 80, 443)
 
 
-def owner_paths(
-    tcp_table: bytes, tcp6_table: bytes, listen_ports: Iterable[int], order: str = sys.byteorder
-) -> list[Path]:
+def owner_paths(found: dict[Connection, int], listen_ports: Iterable[int]) -> list[Path]:
     """Return every established connection from elsewhere to one of the ports, each peer, address and port once.
 
-    `tcp_table` and `tcp6_table` are the texts of /proc/net/tcp and tcp6 ("" where there is none); `order` is the byte
-    order of the router, in whose words the kernel prints addresses.
+    `found`: the state of all connections, see system/connections.py.
     """
-    ports, seen = set(listen_ports), set()
-    found: list[Path] = []
-    for line in tcp_table.split(b"\n")[1:] + tcp6_table.split(b"\n")[1:]:
-        words = line.split()
-        if len(words) < 4 or words[3] != _ESTABLISHED:
-            continue
-        (family, source, source_port), (own_family, value, port) = (_endpoint(words[at], order) for at in (2, 1))
-        is_loopback = any(one >> 24 == 127 if family == 4 else one == 1 for one in (source, value))
-        key = (family, source, value, port)
-        if family == own_family and not is_loopback and port in ports and key not in seen:
-            seen.add(key)
-            found.append({
-                "family": family, "source": address_text.text_of(family, source), "source_port": source_port,
-                "address": address_text.text_of(family, value), "port": port, "protocol": "tcp",
+    ports = set(listen_ports)
+    ways: dict[object, Path] = {}
+    for (own, port, peer, peer_port), state in found.items():
+        is_near = is_loopback(own) or is_loopback(peer)
+        if state == _ESTABLISHED and port in ports and len(own) == len(peer) and not is_near:
+            ways.setdefault((peer, own, port), {
+                "family": 4 if len(own) == 4 else 6, "source": _text(peer), "source_port": peer_port,
+                "address": _text(own), "port": port, "protocol": "tcp",
             })  # fmt: skip
-    return found
+    return list(ways.values())
 
 
 def among(ways: list[Path], connections: Iterable[Connection]) -> list[Path]:
@@ -234,25 +218,11 @@ def _text(address: bytes) -> str:
 
 def management_ports(files: dict[str, bytes]) -> list[int]:
     """Return the ports that dropbear and uhttpd are configured to listen on, and the usual ones."""
-    ports = set(_DEFAULT_PORTS)
     config = sections.read({name: files[name] for name in ("dropbear", "uhttpd") if name in files})
+    words = []
     for section in sections.typed(config.get("dropbear", {}), "dropbear"):
-        ports.update(int(word) for word in sections.texts(section, "Port") if address_text.is_port(word))
+        words += sections.texts(section, "Port")
     for section in sections.typed(config.get("uhttpd", {}), "uhttpd"):
-        for word in sections.texts(section, "listen_http") + sections.texts(section, "listen_https"):
-            port = word.rpartition(":")[2]
-            ports.update([int(port)] if address_text.is_port(port) else [])
-    return sorted(ports)
-
-
-def _endpoint(word: bytes, order: str) -> tuple[int, int, int]:
-    """Return (family, address, port) of ADDRESS:PORT in hex; each 32 bits of the address stand in the host's order."""
-    address, _, port = word.partition(b":")
-    value = 0
-    for start in range(0, len(address), 8):
-        raw = bytes.fromhex(address[start : start + 8].decode("ascii"))
-        value = value << 32 | int.from_bytes(raw, "little" if order == "little" else "big")
-    family = 4 if len(address) == 8 else 6
-    if family == 6 and value & ~0xFFFFFFFF == _MAPPED:
-        return 4, value & 0xFFFFFFFF, int(port, 16)
-    return family, value, int(port, 16)
+        listens = sections.texts(section, "listen_http") + sections.texts(section, "listen_https")
+        words += [word.rpartition(":")[2] for word in listens]
+    return sorted({*_DEFAULT_PORTS, *(int(word) for word in words if address_text.is_port(word))})
