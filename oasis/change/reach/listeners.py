@@ -16,7 +16,7 @@ from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Bound, Config, Connection, Facts, Heard, Listener, Networks, Table
+    from oasis.change.reach.shapes import Bound, Config, Facts, Heard, Listener, Networks, Packet, Table
 
 # Options that change nothing for somebody who opens a page or logs in.
 _QUIET = {
@@ -73,12 +73,12 @@ def hears(listener: Listener, family: int, address: int, device: str | None) -> 
 
 
 def judge(
-    before: Config, after: Config, networks: tuple[Networks, Networks], old: Connection, new: Connection, facts: Facts
+    before: Config, after: Config, networks: tuple[Networks, Networks], old: Packet, new: Packet, facts: Facts
 ) -> Heard:
     """Return (state, reason, port, listener) of the service behind a path.
 
-    Shape: `networks` before and after; `old` and `new` {"family", "address", "port", "device", "source"} of the
-    connection. The port is another one when the service moves.
+    `networks` before and after; `old` and `new`: a packet of the peer now and then. The port is another one when the
+    service moves.
     """
     family, address, device, port = new["family"], new["address"], new["device"], new["port"]
     earlier = [
@@ -120,7 +120,7 @@ def judge(
     return state, why, port, found
 
 
-def _kept(was: Table, section: Table, found: Listener, new: Connection, facts: Facts) -> tuple[str, str]:
+def _kept(was: Table, section: Table, found: Listener, new: Packet, facts: Facts) -> tuple[str, str]:
     """Return what the other options of a section do to somebody whom it serves where it did before."""
     service = found["service"]
     name = "%s.%s" % (service, found["section"])
@@ -137,8 +137,8 @@ def _kept(was: Table, section: Table, found: Listener, new: Connection, facts: F
         return "yes", ""
     if found["is_tls"] and any(was.get(key) != section.get(key) for key in ("cert", "key")):
         return "cannot_tell", "%s: it is unknown whether the new certificate exists" % name
-    source, address = (new["family"] == 4 and address_text.is_private4(new[end]) for end in ("source", "address"))
-    if source and not address and sections.flag(section, "rfc1918_filter", False):
+    is_private, is_own_private = (address_text.is_private4(one) for one in (new["source"][0], new["address"]))
+    if new["family"] == 4 and is_private and not is_own_private and sections.flag(section, "rfc1918_filter", False):
         return "no", "%s.rfc1918_filter refuses private peers at a public address" % name
     redirects = sections.flag(section, "redirect_https", False) and sections.texts(section, "listen_https")
     if redirects and not found["is_tls"] and not sections.flag(was, "redirect_https", False):

@@ -105,15 +105,6 @@ class Listener(TypedDict):
     is_tls: bool
     doubt: str  # what makes it unsure, or ""
 
-class Connection(TypedDict):
-    """A connection to the router, as a listener meets it."""
-
-    family: int
-    address: int
-    port: int
-    device: str | None
-    source: int
-
 Heard = tuple[str, str, int, Listener | None]  # state, reason, port, listener
 
 class Packet(TypedDict):

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.change.reach import listeners, network, packet_path, ruleset, sections
-from oasis.change.reach.way import Way, value_of
+from oasis.change.reach.way import Way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,11 +33,8 @@ if TYPE_CHECKING:
         Added,
         Answer,
         Config,
-        Connection,
         End,
         Facts,
-        Heard,
-        Interval,
         Judged,
         Listener,
         Network,
@@ -73,34 +70,32 @@ def verdict(before: dict[str, bytes], after: dict[str, bytes], paths: list[Path]
     return {"verdict": state, "reasons": list(dict.fromkeys(reasons)), "new_address": moved}
 
 
-class _Check:
-    """One path under one change."""
+class _Check(Way):
+    """One path under one change, to a listener behind the firewall."""
 
     def __init__(self, before: Config, after: Config, path: Path, facts: Facts) -> None:
-        self._before, self._after, self._path, self._facts = before, after, path, facts
-        self._family = int(path["family"])
-        self._device = _device(path, facts, network.networks(before, facts, before))
-        self._way = Way(before, after, path, facts, self._device)
+        super().__init__(before, after, path, facts)
         self._is_calm = all(self._is_same(name) for name in ("network", "wireless"))
         self._rulesets: dict[int, Ruleset] = {}
+        self._packet: Packet = {  # as it arrives now
+            "family": self._family, "device": self._device or None, "source": (self._source, self._source),
+            "address": self._address, "source_port": _EPHEMERAL, "port": int(path["port"]),
+            "mac": facts.get("neighbours", {}).get(path["source"], ""),
+        }  # fmt: skip
 
     def run(self) -> tuple[str, str, str]:
         """Return (state, reason, new address)."""
         if all(self._is_same(name) for name in PACKAGES if name != "dhcp"):
             return "yes", "", ""
         if self._is_calm:
-            known = [one for one in self._way.then.values() if one["device"] == self._device]
-            source = value_of(self._path["source"])
-            return self._at({
-                "state": "yes", "reason": "", "network": known[0] if known else None, "moved": False,
-                "is_renewed": False, "address": value_of(self._path["address"]), "source": (source, source),
-            })  # fmt: skip
+            known = [one for one in self._then.values() if one["device"] == self._device]
+            return self._at(self._ending("yes", "", known[0] if known else None))
         if not self._device:
             return "cannot_tell", "where your device is connected is not known", ""
-        places = self._way.candidates()
+        places = self.candidates()
         if not places:
             return "cannot_tell", "the port behind which your device is, is not known", ""
-        found = [self._arrived(self._way.find(place)) for place in places]
+        found = [self._arrived(self.find(place)) for place in places]
         first = found[0]
         if all((state, moved) == (first[0], first[2]) for state, _, moved in found):
             return first
@@ -114,7 +109,7 @@ class _Check:
     def _arrived(self, way: End) -> tuple[str, str, str]:
         """Go on from the interface, unless the way ends before it."""
         if way["state"] == "no":
-            same = Way(self._before, self._before, self._path, self._facts, self._device)
+            same = Way(self._before, self._before, self._path, self._facts)
             if all(same.find(place)["state"] == "no" for place in same.candidates()):
                 return "cannot_tell", "how your device reaches the router now is not understood", ""
             return "no", way["reason"], ""
@@ -132,8 +127,8 @@ class _Check:
         if "firewall" not in self._after:
             return "yes"
         device = way["network"]["device"] if way["network"] else None
-        rules = ruleset.compile_rules(self._after["firewall"], self._way.then, self._facts.get("firewall", []), "udp")
-        packet = self._packet(0xFFFFFFFF, device, 67, (0, 0))
+        rules = ruleset.compile_rules(self._after["firewall"], self._then, self._facts.get("firewall", []), "udp")
+        packet: Packet = {**self._packet, "address": 0xFFFFFFFF, "device": device, "port": 67, "source": (0, 0)}
         if self._family == 4:  # a request goes from nobody's address to everybody's; source: RFC 2131, section 4.1
             found = packet_path.judge(rules, {**packet, "source_port": (68, 68)}, lambda _: True, set())
             return "cannot_tell" if rules["includes"] else str(found["state"])
@@ -142,26 +137,26 @@ class _Check:
 
     def _at(self, way: End) -> tuple[str, str, str]:
         """Judge firewall and listener at the interface and address that the peer meets."""
-        met, port = way["network"], int(self._path["port"])
-        device = met["device"] if met else self._device or None
-        heard: Heard = ("yes", "", port, None)
+        met, port = way["network"], self._packet["port"]
+        then: Packet = {
+            **self._packet,
+            "address": way["address"],
+            "device": met["device"] if met else self._device or None,
+        }
+        state, why, new_port, listener = "yes", "", port, None
         if not (self._is_calm and self._is_same("dropbear") and self._is_same("uhttpd")):
-            now: Connection = {
-                "family": self._family, "address": value_of(self._path["address"]), "port": port,
-                "device": self._device or None, "source": value_of(self._path["source"]),
-            }  # fmt: skip
-            then: Connection = {**now, "address": way["address"], "device": device}
-            nets = (self._way.now, self._way.then)
-            heard = listeners.judge(self._before, self._after, nets, now, then, self._facts)
-        state, why, new_port, listener = heard
+            nets = (self._now, self._then)
+            heard = listeners.judge(self._before, self._after, nets, self._packet, then, self._facts)
+            state, why, new_port, listener = heard
         if state != "yes":
             return state, why, ""
-        let_in = self._let_in(way, device, new_port)
+        then = {**then, "source": way["source"], "port": new_port}
+        let_in = self._let_in(then)
         if let_in[0] != "yes":
             return let_in[0], let_in[1], ""
         if why == "redirect" and listener:
             to = listeners.https_port(self._after, listener)
-            further = self._let_in(way, device, to)
+            further = self._let_in({**then, "port": to})
             if further[0] != "yes":
                 return further[0], "the page goes on to port %d: %s" % (to, further[1]), ""
         reason = "; ".join(one for one in (way["reason"], why if new_port != port else "") if one)
@@ -170,9 +165,8 @@ class _Check:
             return "yes", reason, "%s:%d" % (place if self._family == 4 else "[%s]" % place, new_port)
         return "yes", reason, place if way["moved"] else ""
 
-    def _let_in(self, way: End, device: str | None, port: int) -> tuple[str, str]:
-        now = self._packet(value_of(self._path["address"]), self._device or None, int(self._path["port"]), None)
-        then = self._packet(way["address"], device, port, way["source"])
+    def _let_in(self, then: Packet) -> tuple[str, str]:
+        now = self._packet
         is_alike = now == then and self._is_same("firewall") and (self._is_calm or self._zoned_alike())
         if is_alike or "firewall" not in self._after:
             return "yes", ""
@@ -183,16 +177,17 @@ class _Check:
             return "cannot_tell", "a file that the firewall includes may close another way in"
         if later["state"] == "no" and earlier["state"] == "no" and now == then:
             return "cannot_tell", "by its rules the firewall is shut for you already, yet you are connected"
-        if (later["port"], later["address"]) != (port, then["address"]) and later["state"] == "yes":
-            for one in listeners.listeners(self._after, self._way.then):
-                if one["port"] == later["port"] and listeners.hears(one, self._family, later["address"], device):
+        if (later["port"], later["address"]) != (then["port"], then["address"]) and later["state"] == "yes":
+            for one in listeners.listeners(self._after, self._then):
+                is_there = one["port"] == later["port"]
+                if is_there and listeners.hears(one, self._family, later["address"], then["device"]):
                     return "cannot_tell", "a redirect leads to port %d of the router" % later["port"]
             return "no", "a redirect leads to port %d, where nobody answers" % later["port"]
         if later["state"] == "yes" and self._family == 6:
             # what IPv6 needs in addition to the connection itself; a doubt that exists today does not count
             added = self._facts.get("firewall", [])
-            found, why = judge_discovery(self._after["firewall"], self._way.then, added, then, proven)
-            before = judge_discovery(self._before.get("firewall", {}), self._way.now, added, now, proven)
+            found, why = judge_discovery(self._after["firewall"], self._then, added, then, proven)
+            before = judge_discovery(self._before.get("firewall", {}), self._now, added, now, proven)
             return ("yes", "") if found or before == (found, why) else ("cannot_tell", why)
         return later["state"], later["reason"]
 
@@ -201,42 +196,20 @@ class _Check:
         keys = ("device", "addresses", "zone", "unknown4", "unknown6")
         sides = [
             {name: [value for key, value in one.items() if key in keys] for name, one in side.items()}
-            for side in (self._way.now, self._way.then)
+            for side in (self._now, self._then)
         ]
         return sides[0] == sides[1]
 
     def _ruleset(self, side: int) -> Ruleset:
         if side not in self._rulesets:
-            config, nets = ((self._before, self._way.now), (self._after, self._way.then))[side]
+            config, nets = ((self._before, self._now), (self._after, self._then))[side]
             added = self._facts.get("firewall", [])
             self._rulesets[side] = ruleset.compile_rules(config.get("firewall", {}), nets, added)
         return self._rulesets[side]
 
     def _judge(self, side: int, packet: Packet, proven: set[str]) -> Judged:
-        nets = (self._way.now, self._way.then)[side]
+        nets = (self._now, self._then)[side]
         return packet_path.judge(self._ruleset(side), packet, lambda one: network.owns(nets, *one), proven)
-
-    def _packet(self, address: int, device: str | None, port: int, source: Interval | None) -> Packet:
-        own = value_of(self._path["source"])
-        return {
-            "family": self._family, "device": device, "source": source or (own, own), "address": address,
-            "source_port": _EPHEMERAL, "port": port,
-            "mac": self._facts.get("neighbours", {}).get(self._path["source"], ""),
-        }  # fmt: skip
-
-
-def _device(path: Path, facts: Facts, nets: Networks) -> str:
-    """Return the device by which the router reaches the peer now, "" when it is not known."""
-    device = path.get("device") or facts.get("devices", {}).get(path["source"])
-    if device:
-        return str(device)
-    family, source = int(path["family"]), value_of(path["source"])
-    held = [(one, net["device"]) for net in nets.values() for one in net["addresses"]]
-    near = [(one[2], name) for one, name in held if network.covers(one, family, source) and name]
-    if near:
-        return str(max(near)[1])
-    at = {name for one, name in held if one[:2] == (family, value_of(path["address"]))}
-    return str(at.pop()) if len(at) == 1 and None not in at else ""
 
 
 _SOLICITATION, _ADVERTISEMENT = 135, 136

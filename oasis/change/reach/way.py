@@ -38,36 +38,46 @@ _EUI64 = 0xFFFE
 
 
 class Way:
-    """One path, on the configuration before and after; `device` is where it reaches the router now."""
+    """One path, on the configuration before and after."""
 
-    def __init__(self, before: Config, after: Config, path: Path, facts: Facts, device: str) -> None:
+    def __init__(self, before: Config, after: Config, path: Path, facts: Facts) -> None:
+        self._before, self._after, self._path, self._facts = before, after, path, facts
         self._old, self._new = before.get("network", {}), after.get("network", {})
-        self._before, self._after = before, after
-        self._facts = facts
         self._family = int(path["family"])
-        self._source = value_of(path["source"])
-        self._address = value_of(path["address"])
-        self._device = device
-        self.now = network.networks(before, facts, before)
-        self.then = network.networks(after, facts, before)
+        self._source, self._address = value_of(path["source"]), value_of(path["address"])
+        self._now = network.networks(before, facts, before)
+        self._then = network.networks(after, facts, before)
+        self._device = self._device_now()
+
+    def _device_now(self) -> str:
+        """Return the device by which the router reaches the peer now, "" when it is not known."""
+        device = self._path.get("device") or self._facts.get("devices", {}).get(self._path["source"])
+        if device:
+            return str(device)
+        held = [(one, net["device"]) for net in self._now.values() for one in net["addresses"]]
+        near = [(one[2], name) for one, name in held if network.covers(one, self._family, self._source) and name]
+        if near:
+            return str(max(near)[1])
+        at = {name for one, name in held if one[:2] == (self._family, self._address)}
+        return str(at.pop()) if len(at) == 1 and None not in at else ""
 
     def candidates(self) -> list[Candidate]:
         """Return where the peer may be plugged in."""
         return network.candidates(
-            self._before, self.now, self._device, address_text.text_of(self._family, self._source), self._facts
+            self._before, self._now, self._device, address_text.text_of(self._family, self._source), self._facts
         )
 
     def find(self, candidate: Candidate) -> End:
         """Return how a peer at that place reaches the router after the change."""
         met, why = self._met(candidate)
         if not met:
-            refused = [one for one in self.then.values() if not one["is_up"] and one["proto"] == "static"]
+            refused = [one for one in self._then.values() if not one["is_up"] and one["proto"] == "static"]
             # an interface may keep its IPv6 prefix although netifd refuses its settings of IPv4
             is_half = self._family == 6 and any("ip6assign" in one["options"] for one in refused)
             return self._ending("cannot_tell" if is_half else "no", why)
         if candidate["kind"] == "port" and self._changed(_SWITCH):
             return self._ending("cannot_tell", "the switch is set up anew, and which port is yours is not known")
-        if network.owns(self.then, self._family, self._source):
+        if network.owns(self._then, self._family, self._source):
             return self._ending("no", "the router takes your device's own address")
         doubt = self._doubt(candidate, met)
         states = ("yes", "cannot_tell", "no")
@@ -91,16 +101,16 @@ class Way:
                 section = package.get(candidate["wifi"][".name"], {})
                 names = sections.texts(section, "network") if section and network.is_on_air(package, section) else []
                 why = "the Wi-Fi %s is switched off" % sections.text(candidate["wifi"], "ssid")
-            there = [self.then[name] for name in names if name in self.then]
+            there = [self._then[name] for name in names if name in self._then]
             return [one for one in there if one["is_up"]], (there[0]["why"] if there else why) or why
         devices, why = network.uplinks(self._new, candidate["port"], candidate["tag"])
-        there = [one for one in self.then.values() if one["device"] in devices or network.rides(one, devices)]
+        there = [one for one in self._then.values() if one["device"] in devices or network.rides(one, devices)]
         on = [one for one in there if one["is_up"]]
         met = [one for one in on if not network.is_switched_off(self._new, str(one["device"]))]
         if met:
             return met, ""
         down = ["device %s is switched off" % one["device"] for one in on]
-        down += [one["why"] for one in self.then.values() if one["device"] in devices and one["why"]]
+        down += [one["why"] for one in self._then.values() if one["device"] in devices and one["why"]]
         place = candidate["port"] + (".%d" % candidate["tag"] if candidate["tag"] else "")
         return [], why or [*down, "no interface is on port %s any more" % place][0]
 
@@ -196,11 +206,11 @@ class Way:
                 return self._ending("yes", "", met)
             return self._ending("cannot_tell", "a link-local address may change", met)
         own = [one for one in met["addresses"] if one[0] == self._family]
-        same = self.now.get(met["name"])
+        same = self._now.get(met["name"])
         before = (self._subnet(same["addresses"]) if same else None) or self._subnet(
-            [one for old in self.now.values() if old["device"] == self._device for one in old["addresses"]]
+            [one for old in self._now.values() if old["device"] == self._device for one in old["addresses"]]
         )
-        if network.owns(self.then, self._family, self._address):
+        if network.owns(self._then, self._family, self._address):
             return self._stay(met, before, self._subnet(own), any(one[1] == self._address for one in own))
         return self._move(met, before, own)
 
@@ -301,7 +311,7 @@ class Way:
         """Return another interface whose network would draw the answers to itself."""
         if subnet is None:
             return ""
-        for name, other in self.then.items():
+        for name, other in self._then.items():
             is_elsewhere = name != met["name"] and other["device"] != met["device"] and other["is_up"]
             for family, value, bits in other["addresses"] if is_elsewhere else []:
                 if network.covers((family, value, min(bits, subnet[2])), *subnet[:2]):
