@@ -331,27 +331,21 @@ def put_to_use(after: Package, differences: list[Difference], switches: Switches
             ways = [option] if hold and check.mark(after.name, section.type, option) == "outward" else []
         if ways:
             found["%s holds a secret and says where it may be sent (%s)" % (where, ", ".join(ways))] = None
-        if _is_turned_on(item, switches):
+        degrees = []  # 1 for yes, -1 for no, 0 for what leaves it to the program
+        for value in (item.get("old"), item.get("new")):
+            meaning = validators.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
+            degrees.append(0 if meaning is None else 1 if meaning else -1)
+        more = degrees[1] - degrees[0]
+        place = "%s.%s.%s" % (item["package"], item["type"], option)
+        is_on = more > 0 and (option in switches["on"] or place in switches["of_section"])
+        if option in switches["off"]:  # the section is turned on by taking away what turned it off
+            is_on = more < 0
+        if is_on:
             new = [one.get("option") for one in differences if one["section"] == item["section"]]
             code = [name for name in _code(after, section, switches) if name not in new]
             if code:
                 found["%s: this starts code that was set there before (%s)" % (where, ", ".join(code))] = None
     return list(found)
-
-
-def _is_turned_on(item: Difference, switches: Switches) -> bool:
-    """Return whether a change of an option turns its section on, be it by taking away what turned it off."""
-
-    degrees = []  # 1 for yes, -1 for no, 0 for what leaves it to the program
-    for value in (item.get("old"), item.get("new")):
-        meaning = validators.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
-        degrees.append(0 if meaning is None else 1 if meaning else -1)
-    option = str(item["option"])
-    more = degrees[1] - degrees[0]
-    if option in switches["off"]:
-        return more < 0
-    place = "%s.%s.%s" % (item["package"], item["type"], option)
-    return more > 0 and (option in switches["on"] or place in switches["of_section"])
 
 
 def _code(package: Package, section: Section, switches: Switches) -> list[str]:

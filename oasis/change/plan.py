@@ -14,6 +14,7 @@ here. What policy.json forbids is none of them. Shape of needs: {one of FORCES: 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from oasis.core import jsonl, when
 from oasis.core.clean import shown as plain
@@ -30,18 +31,7 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
-    from oasis.change.shapes import (
-        Callable,
-        CalledTool,
-        Card,
-        Difference,
-        Draft,
-        Images,
-        LineDiff,
-        NewId,
-        Operation,
-        Plan,
-    )
+    from oasis.change.shapes import CalledTool, Card, Difference, Draft, Images, LineDiff, NewId, Operation, Plan
     from oasis.change.text_origin import Texts
     from oasis.core.shapes import Json
     from oasis.shapes import ErrorReply
@@ -340,9 +330,6 @@ class Planner:
             raise UciError("there is no configuration package %r" % package, "there are: " + there)
         return data
 
-    def _bytes(self, package: str) -> bytes | None:
-        return self._files.read(self._root.confdir + "/" + package)
-
     def _check_catalogue(
         self, operations: list[Operation], read: dict[str, bytes], needs: dict[str, list[str]]
     ) -> list[str]:
@@ -365,11 +352,7 @@ class Planner:
         self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
     ) -> Draft | None:
         """Return what a change of packages does, None for nothing; `needs` gets what only the owner lets through."""
-        from oasis.change import (
-            difference,
-            harmless,  # what judges plans comes with the first one
-            references,
-        )
+        from oasis.change import difference, harmless, references  # what judges plans comes with the first one
 
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
@@ -411,7 +394,9 @@ class Planner:
             needs["reachability"] = list(answer["reasons"])
         plan["verdict"] = answer or {}
         every = self._files.names(self._root.confdir)
-        left = references.left_behind(images, every, lambda name: self._bytes(name) or b"")
+        left = references.left_behind(
+            images, every, lambda name: self._files.read(self._root.confdir + "/" + name) or b""
+        )
         plan["reasons"] = [*plan["verdict"].pop("dangers", []), *left, *plan["reasons"]]
         plan["words"] = difference.sentences(differences)
         if self.texts is not None:
@@ -436,7 +421,7 @@ class Planner:
         found: list[str] = []
         read: dict[str, bytes] = {}
         if any(name in admission.PACKAGES for name in images):
-            held = {name: self._bytes(name) for name in admission.PACKAGES}
+            held = {name: self._files.read(self._root.confdir + "/" + name) for name in admission.PACKAGES}
             read = {name: data for name, data in held.items() if data is not None and name not in images}
             sides = [{**read, **{name: pair[side] for name, pair in images.items()}} for side in (0, 1)]
             found = admission.openings(*sides)
@@ -451,7 +436,7 @@ class Planner:
         if not any(name in detours.PACKAGES for name in images):
             return [], {}
         # which addresses are the router's own
-        others = {} if "network" in images else {"network": self._bytes("network") or b""}
+        others = {} if "network" in images else {"network": self._files.read(self._root.confdir + "/network") or b""}
         touched = {name: pair for name, pair in images.items() if name in detours.PACKAGES}
         sides = [{**others, **{name: pair[side] for name, pair in touched.items()}} for side in (0, 1)]
         return detours.detours(*sides), {name: sha256(data) for name, data in others.items() if data}
@@ -507,7 +492,7 @@ class Planner:
         if self._now_s() > plan["expires_s"]:
             raise ApplyError("plan %s has expired" % plan["id"], "ask for the change again")
         for package, revision in plan["before"].items():
-            data = self._bytes(package)
+            data = self._files.read(self._root.confdir + "/" + package)
             if data is None or sha256(data) != revision:
                 raise ApplyError(
                     "%s was changed by somebody else since the plan was made; nothing was written" % package,

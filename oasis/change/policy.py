@@ -48,7 +48,7 @@ class Policy:
         """
         from oasis.change import references  # comes with the first plan: an idle daemon has none
 
-        worst, code = "low", _code(differences)
+        worst, code = "low", self.code(differences)
         reasons: list[str] = []
         places: list[str] = []
         elsewhere: list[str] = []
@@ -58,14 +58,15 @@ class Policy:
         for item in differences:
             package = item["package"]
             names = [name for name in (package, "%s.%s" % (package, item["type"])) if name in self.rules["forbidden"]]
-            is_code = any(one is item for one in code)
+            place = "%s.%s.%s" % (package, item["section"], item.get("option", ""))
+            is_code = place in code
             if names:
                 risk, reason = "forbidden", self.rules["forbidden"][names[0]]
             elif is_code and allows_code:
                 risk, reason = "risky", "%s.%s runs code or names a file" % (package, item["option"])
             elif is_code:
-                why = "%s runs code or names a file: only the owner changes it, by hand" % _place(item)
-                risk, reason = "forbidden", why
+                risk = "forbidden"
+                reason = "%s runs code or names a file: only the owner changes it, by hand" % place
             else:
                 risk, reason = self._judge_one(item, sections[package, item["section"]], router)
             found = references.destinations(item)
@@ -88,8 +89,20 @@ class Policy:
         return worst, reasons
 
     def code(self, differences: list[Difference]) -> list[str]:
-        """Return the places, package.section.option, where a change sets what runs code or has no entry."""
-        return [_place(item) for item in _code(differences)]
+        """Return the places, package.section.option, where a change sets or lets run code; without an entry all is."""
+        from oasis.catalogue import check
+
+        gone = [(item["package"], item["section"]) for item in differences if item["kind"] == "section_removed"]
+        found = []
+        for item in differences:
+            package, kind, option = item["package"], item["type"], item.get("option", "")
+            if item["kind"] == "removed":  # what it ran is gone, but what else its section runs is run otherwise
+                is_code = (package, item["section"]) not in gone and check.is_code(package, kind)
+            else:
+                is_code = check.mark(package, kind, option) == "exec"
+            if option and is_code:
+                found.append("%s.%s.%s" % (package, item["section"], option))
+        return found
 
     def _judge_one(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
         """Return the class of a change that runs no code, and why, "" where its package or its place says it all."""
@@ -159,27 +172,6 @@ class Policy:
             if rule["package"] in packages and item not in found and has(rule["name"]):
                 found.append(item)
         return found
-
-
-def _place(item: Difference) -> str:
-    return "%s.%s.%s" % (item["package"], item["section"], item.get("option", ""))
-
-
-def _code(differences: list[Difference]) -> list[Difference]:
-    """Return what sets or lets run code; what has no entry counts as code."""
-    from oasis.catalogue import check
-
-    gone = [(item["package"], item["section"]) for item in differences if item["kind"] == "section_removed"]
-    found = []
-    for item in differences:
-        package, kind, option = item["package"], item["type"], item.get("option", "")
-        if item["kind"] == "removed":  # what it ran is gone, but what else its section runs is run otherwise
-            is_code = (package, item["section"]) not in gone and check.is_code(package, kind)
-        else:
-            is_code = check.mark(package, kind, option) == "exec"
-        if option and is_code:
-            found.append(item)
-    return found
 
 
 _SERVICES: ServiceRules = {}

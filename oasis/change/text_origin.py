@@ -160,11 +160,8 @@ class Texts:
 
     def new(self, images: Images) -> list[tuple[str, str]]:
         """Return (key, text) of what a change would write that was not there before."""
-        found: dict[str, str] = {}
-        for name, (before, after) in images.items():
-            old = {key for key, _, _, _ in self._of(model.parse(before, name))}
-            found.update({key: text for key, _, text, _ in self._of(model.parse(after, name)) if key not in old})
-        return list(found.items())
+        before, after = self._sides(images)
+        return [(key, text) for key, text in after.items() if key not in before]
 
     def hear(self, change: Record) -> None:
         """Follow a change that is kept: its record's "own" are keys of texts that the owner wrote."""
@@ -175,26 +172,29 @@ class Texts:
                 records = self._read()
                 if not records["own"] and not change.get("own") and change.get("undoes", "") not in records["gone"]:
                     return
-                before, after = [self._keys(change, which) for which in ("before", "after")]
+                name, image = str(change["id"]), self._journal.image
+                before, after = self._sides(
+                    {one: (image(name, "before", one), image(name, "after", one)) for one in change["packages"]}
+                )
                 gone = [key for key in records["own"] if key in before and key not in after]
                 back = [*change.get("own", ()), *records["gone"].get(change.get("undoes", ""), ())]
                 own = [key for key in records["own"] if key not in gone]
                 own += [key for key in dict.fromkeys(back) if key in after and key not in own]
                 if own == list(records["own"]):
                     return
-                left = {**records["gone"], **({str(change["id"]): gone} if gone else {})}
+                left = {**records["gone"], **({name: gone} if gone else {})}
                 kept = dict(list(left.items())[-_CHANGES:])
                 self._files.replace(self._path, jsonl.line({"own": own[-MOST:], "gone": kept}))
                 self._records = {"own": dict.fromkeys(own[-MOST:]), "gone": kept}
         except OasisError as error:  # the change stands; its texts count as foreign
             print("oasisd: the texts of change %s: %s" % (change["id"], error.message), file=sys.stderr)
 
-    def _keys(self, change: Record, which: str) -> set[str]:
-        packages = [
-            model.parse(self._journal.image(str(change["id"]), which, str(name)), str(name))
-            for name in change["packages"]
+    def _sides(self, images: Images) -> list[dict[str, str]]:
+        """Return {key: text} of packages before a change and after it."""
+        return [
+            {key: text for name, pair in images.items() for key, _, text, _ in self._of(model.parse(pair[side], name))}
+            for side in (0, 1)
         ]
-        return {key for package in packages for key, _, _, _ in self._of(package)}
 
     def _read(self) -> OwnTexts:
         if self._records is None:

@@ -180,12 +180,17 @@ def _check_quotes(whole: str) -> None:
 
     They are no quotes to a shell, and would become a part of the value.
     """
-    if _is_typographic(whole):
+    left, _, value = whole.partition("=")
+    quoted_texts = [  # neither three backquotes alone, nor a placeholder
+        text for text in (whole, value)
+        if len(text) > 1 and text[0] in _TYPOGRAPHIC and text[-1] in _TYPOGRAPHIC
+        and text.strip(_TYPOGRAPHIC) and not text.startswith(_PLACEHOLDERS)
+    ]  # fmt: skip
+    if whole in quoted_texts:
         raise UsageError(
             "it stands in %s and %s, which are no quotes to a shell" % (whole[0], whole[-1]), "write plain quotes: '…'"
         )
-    left, _, value = whole.partition("=")
-    if left.count(".") == 2 and _is_typographic(value):
+    if left.count(".") == 2 and value in quoted_texts:
         made = _begun("set", left)
         # The plain form of a secret would be the secret.
         inner = "…" if secret_options.may_hold(made["package"], made["option"]) else value[1:-1]
@@ -193,12 +198,6 @@ def _check_quotes(whole: str) -> None:
             "the value stands in %s and %s, which would become a part of it" % (value[0], value[-1]),
             "write plain quotes: %s='%s'" % (made["option"], inner.replace("'", "'\\''")),
         )
-
-
-def _is_typographic(text: str) -> bool:
-    """Tell whether a text stands in quotes of typography: not three backquotes alone, and no placeholder."""
-    is_around = len(text) > 1 and text[0] in _TYPOGRAPHIC and text[-1] in _TYPOGRAPHIC
-    return is_around and text.strip(_TYPOGRAPHIC) != "" and not text.startswith(_PLACEHOLDERS)
 
 
 def as_commands(operations: list[Operation]) -> list[str]:
@@ -409,7 +408,7 @@ def _of_unit(text: str) -> list[FencedItem]:
             hint = "write uci add PACKAGE TYPE alone, then @TYPE[-1] in the commands that follow"
         elif re.match(r"uci\b.*\b(?:show|get|export)\b", text):
             hint = "write uci show PACKAGE alone: the whole package is handed back"
-        refused = _refused(_shown(text), reason, hint, bool(_WRITES.search(text)))
+        refused = _refused(text, reason, hint, bool(_WRITES.search(text)))
         piped = _PIPED.match(text)
         return [_reading(piped.group(1), piped.group(2)), refused] if piped else [refused]
     return [_item(words) for words in found]
@@ -422,29 +421,29 @@ def _item(words: list[str]) -> FencedItem:
     if is_implied(words):
         service: dict[str, Json] = {"name": "network", "action": "reload"} if words[0] != "uci" else {}
         why = "commit and reload happen by themselves with each change"
-        return {**_offer(_shown(shown), service, why), "implied": True}
+        return {**_offer(shown, service, why), "implied": True}
     name = words[0].rpartition("/")[2] if words[0].startswith(("/sbin/", "/bin/", "/usr/")) else words[0]
     if name == "uci":
         rest = [word for word in words[1:] if word not in _READ_FLAGS]
         if rest[:1] == ["changes"]:
-            return _offer(_shown(shown), {}, "nothing is staged: the result of each change tells what was done")
+            return _offer(shown, {}, "nothing is staged: the result of each change tells what was done")
         if rest and rest[0] in _READ:
             return _reading(shown, " ".join(rest[1:]))
         try:
             return {"kind": "change", "command": as_commands([operation(["uci", *words[1:]])])[0]}
         except UsageError as error:
-            return _refused(_shown(shown), error.message[:SHOWN_CHARS], error.hint, True)
+            return _refused(shown, error.message[:SHOWN_CHARS], error.hint, True)
     file = _CONFIG_FILE.match(words[1]) if name == "cat" and len(words) == 2 else None
     if file:
         return _reading(shown, file.group(1))
     if name == "service" or name.startswith("/etc/init.d/"):
-        return _service(words, _shown(shown))
+        return _service(words, shown)
     is_batch = name == "set" and len(words) > 1 and "." in words[1]
     if name in _SUGGESTED and not is_batch:
-        return _offer(_shown(shown), {}, _SUGGESTED[name])
+        return _offer(shown, {}, _SUGGESTED[name])
     if _WRITES.match(shown):
-        return _refused(_shown(shown), "it does not begin with uci", "write it as: uci " + _shown(shown), True)
-    return _refused(_shown(shown), "it is no uci command", _ONLY_UCI, False)
+        return _refused(shown, "it does not begin with uci", "write it as: uci " + _shown(shown), True)
+    return _refused(shown, "it is no uci command", _ONLY_UCI, False)
 
 
 def _reading(shown: str, place: str) -> FencedItem:
@@ -465,11 +464,11 @@ def _service(words: list[str], shown: str) -> FencedItem:
 
 
 def _offer(command: str, service: dict[str, Json], words: str) -> FencedItem:
-    return {"kind": "offer", "command": command, "input": service, "words": words}
+    return {"kind": "offer", "command": _shown(command), "input": service, "words": words}
 
 
 def _refused(command: str, reason: str, hint: str, stops: bool) -> FencedItem:
-    return {"kind": "refused", "command": command, "reason": reason, "hint": hint, "stops": stops}
+    return {"kind": "refused", "command": _shown(command), "reason": reason, "hint": hint, "stops": stops}
 
 
 def _shown(text: str) -> str:
