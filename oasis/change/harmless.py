@@ -241,7 +241,17 @@ def _fault_of_ip(ip: str, mac: str, others: list[Section], router: Router) -> st
         return "the address %s stands in the configuration already" % ip
     if any(one[1] == ip and one[0] != mac.lower() for one in router.leases):
         return "another device has the address %s" % ip
-    return _fault_of_pool(value[1], lan[0], others, router)
+    # fixed addresses must not take more than half of what devices without one are given
+    for pool in router.options("dhcp", "dhcp", "lan"):
+        numbers = [str(pool.get(key, usual)) for key, usual in (("start", "100"), ("limit", "150"))]
+        if not all(address_text.is_number(one) for one in numbers):
+            return "the range of the LAN's addresses is not known"
+        start, limit = lan[0] + int(numbers[0]), int(numbers[1])
+        fixed = [address_text.number(str(one.options.get("ip", ""))) for one in others]
+        count = sum(1 for one in [*fixed, value] if one is not None and start <= one[1] < start + limit)
+        if start <= value[1] < start + limit and 2 * count > limit:
+            return "few addresses would be left for other devices"
+    return ""
 
 
 def _is_in(value: int, ranges: list[tuple[int, int]]) -> bool:
@@ -256,20 +266,6 @@ def _lan(router: Router) -> tuple[int, int] | None:
         if options.get("proto") == "static" and len(found) == 2 and found[1][1] - found[1][0] > 2:
             return found[1]
     return None
-
-
-def _fault_of_pool(value: int, base: int, others: list[Section], router: Router) -> str:
-    """Refuse when fixed addresses take more than half of what devices without one are given."""
-    for pool in router.options("dhcp", "dhcp", "lan"):
-        numbers = [str(pool.get(key, usual)) for key, usual in (("start", "100"), ("limit", "150"))]
-        if not all(address_text.is_number(one) for one in numbers):
-            return "the range of the LAN's addresses is not known"
-        start, limit = base + int(numbers[0]), int(numbers[1])
-        fixed = [address_text.number(str(one.options.get("ip", ""))) for one in others]
-        count = sum(1 for one in [*fixed, (4, value)] if one is not None and start <= one[1] < start + limit)
-        if start <= value < start + limit and 2 * count > limit:
-            return "few addresses would be left for other devices"
-    return ""
 
 
 def _fault_of_name(name: str, mac: str, others: list[Section], router: Router, row: PlaceRule) -> str:

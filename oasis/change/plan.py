@@ -314,7 +314,13 @@ class Planner:
         plan = self.empty(run, chat, words[0] if words else "call the tool %s" % tool["name"])
         plan["call"] = {"name": tool["name"], "source": tool["source"], "class": tool["class"], "arguments": arguments}
         plan["words"] = ["tool %s (%s)" % (tool["name"], tool["source"]), *words]
-        plan["words"] += [line for name, value in arguments.items() for line in _argument(name, value)]
+        for name, value in arguments.items():
+            lines = (value if isinstance(value, str) else jsonl.dumps(value)).split("\n")
+            if len(lines) == 1:
+                plan["words"] += ["%s: %s" % (plain(name), plain(lines[0]))]
+            else:  # each line of a longer text is marked, so that none looks like an argument
+                head = "%s (%d lines):" % (plain(name), len(lines))
+                plan["words"] += [head, *["| " + plain(line) for line in lines]]
         plan["risk"] = "risky" if tool["class"] in ("change", "danger") else "low"
         plan["reasons"], plan["is_asked"] = list(reasons), True
         return self.bind(plan)
@@ -526,23 +532,14 @@ class Planner:
                 )
 
 
-def _argument(name: str, value: Json) -> list[str]:
-    """Return an argument, whole; each line of a longer text is marked, so that none looks like an argument."""
-    lines = (value if isinstance(value, str) else jsonl.dumps(value)).split("\n")
-    if len(lines) == 1:
-        return ["%s: %s" % (plain(name), plain(lines[0]))]
-    return ["%s (%d lines):" % (plain(name), len(lines)), *["| " + plain(line) for line in lines]]
-
-
 def _new_address(before: bytes, after: bytes) -> str:
     """Return the address that the router will have on its own network, "" when that stays or is unknown."""
     found = []
     for data in (before, after):
         lan = tables(model.parse(data, "network")).get("lan", {})
-        value = lan.get("ipaddr")
-        first = value[0] if isinstance(value, list) and value else value
-        is_fixed = lan.get("proto") == "static" and isinstance(first, str)
-        found.append((str(first).split() or [""])[0].partition("/")[0] if is_fixed else "")
+        value = lan.get("ipaddr", "")
+        words = str(value[0] if isinstance(value, list) else value).split() or [""]
+        found.append(words[0].partition("/")[0] if lan.get("proto") == "static" else "")
     return found[1] if found[1] != found[0] else ""
 
 

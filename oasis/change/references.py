@@ -57,28 +57,22 @@ def left_behind(images: Images, names: list[str], read: Callable[[str], bytes]) 
         return []
     found = []
     for package in sorted({*names, *images} & {*entries.packages()}):
-        data = images[package][1] if package in images else read(package)
-        found += _dangling(package, tables(model.parse(data, package)), gone)
+        held = tables(model.parse(images[package][1] if package in images else read(package), package))
+        for section in held.values():
+            kind = str(section[".type"])
+            where = "%s.%s" % (package, sections.label(held, section))
+            owner = next((kind[len(one) :] for one in _BY_TYPE if kind.startswith(one)), "")
+            if package == "network" and ("interface", owner) in gone:
+                found.append("%s (%s %s)" % (where, "interface", plain(owner)))
+            for option in section:
+                entry = entries.option(package, kind, option) if not option.startswith(".") else None
+                ref = str(entry.get("ref", "")) if entry else ""
+                for word in sections.texts(section, option) if ref else []:
+                    target = plain_reference(ref, word)
+                    if target in gone:
+                        found.append("%s.%s (%s %s)" % (where, option, target[0], plain(target[1])))
     more = ["and %d more" % (len(found) - _MOST_TOLD)] if len(found) > _MOST_TOLD else []
     return ["leaves behind names of what is gone: " + ", ".join(found[:_MOST_TOLD] + more)] if found else []
-
-
-def _dangling(package: str, held: dict[str, dict[str, object]], gone: set[tuple[str, str]]) -> list[str]:
-    found = []
-    for section in held.values():
-        kind = str(section[".type"])
-        where = "%s.%s" % (package, sections.label(held, section))
-        owner = next((kind[len(one) :] for one in _BY_TYPE if kind.startswith(one)), "")
-        if package == "network" and ("interface", owner) in gone:
-            found.append("%s (%s %s)" % (where, "interface", plain(owner)))
-        for option in section:
-            entry = entries.option(package, kind, option) if not option.startswith(".") else None
-            ref = str(entry.get("ref", "")) if entry else ""
-            for word in sections.texts(section, option) if ref else []:
-                target = plain_reference(ref, word)
-                if target in gone:
-                    found.append("%s.%s (%s %s)" % (where, option, target[0], plain(target[1])))
-    return found
 
 
 def destinations(item: Difference) -> list[str]:

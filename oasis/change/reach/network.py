@@ -34,8 +34,18 @@ def networks(config: Config, facts: Facts, base: Config) -> Networks:
     for section in sections.typed(package, "interface"):
         if sections.flag(section, "disabled", False):
             continue
-        name = str(section[".name"])
-        found[name] = _network(section, old.get(name, {}), running.get(name, {}), package, old)
+        proto, name = sections.text(section, "proto", "none"), str(section[".name"])
+        earlier, entry = old.get(name, {}), running.get(name, {})
+        held, why = static_addresses(section) if proto == "static" else ([], "")
+        if not sections.flag(section, "auto", True) and not (earlier and not sections.flag(earlier, "auto", True)):
+            why = "network.%s.auto is off" % name
+        found[name] = {
+            "name": name, "device": _device(section, earlier, entry), "proto": proto, "addresses": held,
+            "unknown4": proto not in ("static", "none", "dhcpv6"), "unknown6": proto not in ("static", "none", "dhcp"),
+            "zone": entry.get("zone", "") if earlier else sections.text(section, "zone"), "is_up": not why, "why": why,
+            "options": section,
+        }  # fmt: skip
+        _add_running(found[name], earlier, entry, package, old)
     for network in found.values():
         if network["device"] and network["device"].startswith("@"):
             lower = found.get(network["device"][1:])
@@ -67,21 +77,6 @@ def rides(one: Network, devices: list[str]) -> bool:
     """Return whether an interface makes its own device on top of one of these, as PPPoE does."""
     below = sections.texts(one["options"], "device") + sections.texts(one["options"], "ifname")
     return one["proto"] in PPP and any(name in devices for name in below)
-
-
-def _network(section: Table, old: Table, running: Interface, package: Tables, old_package: Tables) -> Network:
-    proto, name = sections.text(section, "proto", "none"), str(section[".name"])
-    held, why = static_addresses(section) if proto == "static" else ([], "")
-    if not sections.flag(section, "auto", True) and not (old and not sections.flag(old, "auto", True)):
-        why = "network.%s.auto is off" % name
-    network: Network = {
-        "name": name, "device": _device(section, old, running), "proto": proto, "addresses": held,
-        "unknown4": proto not in ("static", "none", "dhcpv6"), "unknown6": proto not in ("static", "none", "dhcp"),
-        "zone": running.get("zone", "") if old else sections.text(section, "zone"), "is_up": not why, "why": why,
-        "options": section,
-    }  # fmt: skip
-    _add_running(network, old, running, package, old_package)
-    return network
 
 
 def _device(section: Table, old: Table, running: Interface) -> str | None:

@@ -76,19 +76,13 @@ class OwnerWay:
         }
         peers = {way["source"]: macs[way["source"]] for way in ways if way["source"] in macs}
         for bridge in {devices[source] for source in peers}:
-            names, forwarding = self._bridge(bridge)
-            found["ports"].update(ports(forwarding, names, peers))
+            folder = "%s/%s/" % (_DEVICES, bridge)
+            numbers = {}  # of a bridge's ports; another device has none
+            for port in self._files.names(self._root.path(folder + "brif")):
+                word = self._read("%sbrif/%s/port_no" % (folder, port)).strip()
+                numbers.update({int(word, 0): port} if word else {})
+            found["ports"].update(ports(self._read(folder + "brforward") if numbers else b"", numbers, peers))
         return found
-
-    def _bridge(self, name: str) -> tuple[dict[int, str], bytes]:
-        """Return {number: device} of a bridge's ports and its forwarding table; nothing for another device."""
-        folder = "%s/%s/" % (_DEVICES, name)
-        numbers = {}
-        for port in self._files.names(self._root.path(folder + "brif")):
-            word = self._read("%sbrif/%s/port_no" % (folder, port)).strip()
-            if word:
-                numbers[int(word, 0)] = port
-        return numbers, self._read(folder + "brforward") if numbers else b""
 
     def _read(self, path: str) -> bytes:
         try:

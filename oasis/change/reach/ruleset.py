@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from oasis.change.reach.shapes import Added, Net, Networks, Rule, Ruleset, Table, Tables, Values, Zone
 
+_ADDED = ("ipset", "rule", "redirect", "nat")  # what services add
 _DEPENDS = "ipset helper limit start_date stop_date start_time stop_time weekdays mark dscp"
 _PROTOCOLS = (
     "tcp udp icmp icmpv6 ipv6-icmp igmp esp ah gre sctp dccp udplite ipv6 ipip ipencap ospf vrrp l2tp pim "
@@ -55,7 +56,8 @@ class _Compiler:
         self._proto = proto
         self._asked = ("icmp", "ipv6-icmp") if proto == "ipv6-icmp" else (proto,)
         self._networks = networks
-        self._added = [_section(number, rule) for number, rule in enumerate(added)]
+        of_services = [_section(number, rule) for number, rule in enumerate(added)]
+        self._sections = [one for one in of_services if one[".type"] in _ADDED] + [*package.values()]
         self._reader = sections.Reader(networks)
         self._sets: dict[str, Values] = {}
         self._made: Ruleset = {
@@ -65,33 +67,35 @@ class _Compiler:
 
     def run(self) -> Ruleset:
         self._defaults()
-        for _, values in self._read(self._all("ipset"), sections.IPSET):
+        for _, values in self._read("ipset", sections.IPSET):
             names = values.get("match")
             if names and "set" not in names and (values["family"] or not {"ip", "net"} & set(names)):
                 self._sets[values["name"]] = values
-        for section, values in self._read(sections.typed(self._package, "zone"), sections.ZONE):
+        for section, values in self._read("zone", sections.ZONE):
             self._zone(section, values)
-        for section, values in self._read(self._all("rule"), sections.RULE):
+        for section, values in self._read("rule", sections.RULE):
             self._rule(section, values)
         if not self._proto:
-            for section, values in self._read(sections.typed(self._package, "forwarding"), sections.FORWARDING):
-                self._forwarding(section, values)
-        for section, values in self._read(self._all("redirect"), sections.REDIRECT):
+            for section, values in self._read("forwarding", sections.FORWARDING):
+                zone, dest = values["src"], values["dest"]
+                family = infer_family(values.get("family"), [end["family"] or 0 for end in (zone, dest) if end != "*"])
+                if family != -1:
+                    rule: Rule = {**self._common(section, {"target": "accept"}, [], []), "family": family, "dest": dest}
+                    chain = "forward" if zone == "*" else "forward_" + zone["name"]
+                    self._made["rules"].setdefault(chain, []).append({**rule, "proto": "any", "types": []})
+        for section, values in self._read("redirect", sections.REDIRECT):
             self._redirect(section, values)
-        for section in self._all("nat"):
+        for section in [one for one in self._sections if one[".type"] == "nat"]:
             self._check_port(section, "snat_port")
-        for section, values in self._read(sections.typed(self._package, "include"), sections.INCLUDE):
+        for section, values in self._read("include", sections.INCLUDE):
             self._include(section, values)
         if self._reader.broken:
             self._doubt("%r is in no address: the new firewall would not load" % self._reader.broken)
         return self._made
 
-    def _all(self, kind: str) -> list[Table]:
-        return [one for one in self._added if one[".type"] == kind] + sections.typed(self._package, kind)
-
-    def _read(self, found: list[Table], spec: str) -> Iterator[tuple[Table, Values]]:
+    def _read(self, kind: str, spec: str) -> Iterator[tuple[Table, Values]]:
         """Yield the sections that fw4 takes and that are enabled, each read when those before it are in place."""
-        for section in found:
+        for section in [one for one in self._sections if one[".type"] == kind]:
             values = self._reader.parse(section, spec)
             if values and values["enabled"]:
                 yield section, values
@@ -221,15 +225,6 @@ class _Compiler:
                 made["types"] = values.get("icmp_type", [])
                 made["family"] = 6 if proto == "ipv6-icmp" else rule["family"]
             self._made["rules"].setdefault(chain, []).append(made)
-
-    def _forwarding(self, section: Table, values: Values) -> None:
-        zone, dest = values["src"], values["dest"]
-        family = infer_family(values.get("family"), [end["family"] or 0 for end in (zone, dest) if end != "*"])
-        if family == -1:
-            return
-        rule: Rule = {**self._common(section, {"target": "accept"}, [], []), "family": family, "dest": dest}
-        chain = "forward" if zone == "*" else "forward_" + zone["name"]
-        self._made["rules"].setdefault(chain, []).append({**rule, "proto": "any", "types": []})
 
     def _redirect(self, section: Table, values: Values) -> None:
         if self._set_family(values) < 0:

@@ -36,13 +36,10 @@ if TYPE_CHECKING:
         End,
         Facts,
         Judged,
-        Listener,
-        Network,
         Networks,
         Packet,
         Path,
         Ruleset,
-        Subnet,
         Tables,
     )
 
@@ -252,58 +249,48 @@ def dangers(before: dict[str, bytes], after: dict[str, bytes], facts: Facts) -> 
     earlier = listeners.unbound(old, nets[0])
     waiting = [why for name, why in listeners.unbound(new, nets[1]).items() if name not in earlier]
     # One that waits for its interface is reported already, with the reason.
-    silent = [] if waiting else _silenced((old, new), nets, facts)
+    was, then = (_answers(config, own, facts) for config, own in ((old, nets[0]), (new, nets[1])))
+    lost = [name for name, answer in was.items() if answer == "yes" and then.get(name) == "no"]
+    silent = ["SSH will no longer answer in the network %s" % name for name in lost if not waiting]
     has_key = listeners.readable_keys(facts.get("keys")) == "yes"
     shut = []  # where passwords go off and nothing that surely works is left
     for section in sections.typed(new.get("dropbear", {}), "dropbear"):
-        was = old.get("dropbear", {}).get(section[".name"], {})
-        why = listeners.shut(was, section, facts)[1] if sections.flag(section, "enable", True) and was else ""
+        before_it = old.get("dropbear", {}).get(section[".name"], {})
+        is_on = sections.flag(section, "enable", True) and bool(before_it)
+        why = listeners.shut(before_it, section, facts)[1] if is_on else ""
         if why and not (has_key and sections.flag(section, "RootLogin", True)):
             shut.append(why)
     return [*shut, *waiting, *silent, *_strayed(old, new, nets)]
 
 
-def _silenced(sides: tuple[Config, Config], nets: tuple[Networks, Networks], facts: Facts) -> list[str]:
-    """Return where at home SSH answers no more: surely did, and surely does not."""
-    added = facts.get("firewall", [])
-    rules, heard = [], []
-    for side, own in zip(sides, nets, strict=True):
-        rules.append(ruleset.compile_rules(side["firewall"], own, added) if "firewall" in side else None)
-        heard.append([one for one in listeners.listeners(side, own) if one["service"] == "dropbear"])
-    found = []
-    for name, now in nets[0].items():
-        then = nets[1].get(name)
-        if then is None or not _at_home(then):
-            continue  # another matter than SSH
-        if _answers(now, nets[0], heard[0], rules[0]) == "yes" and _answers(then, nets[1], heard[1], rules[1]) == "no":
-            found.append("SSH will no longer answer in the network %s" % name)
-    return found
-
-
-def _at_home(one: Network) -> list[Subnet]:
-    """Return the home addresses of a network that is up and leads to no router above."""
-    is_near = one["proto"] == "static" and one["is_up"] and "gateway" not in one["options"]
-    return [held for held in one["addresses"] if is_near and held[0] == 4 and address_text.is_private4(held[1])]
-
-
-def _answers(one: Network, nets: Networks, heard: list[Listener], rules: Ruleset | None) -> str:
-    """Return whether SSH answers somebody in a network: "yes", "no" or "cannot_tell"."""
-    found = {"no"}
-    for family, address, bits in _at_home(one):
-        source = sections.prefix(family, address, bits)[1:3]
-        packet: Packet = {
-            "family": family, "device": one["device"], "source": source, "address": address,
-            "source_port": _EPHEMERAL, "port": 0, "mac": "",
-        }  # fmt: skip
-        for port in {one["port"] for one in heard}:
-            state, at = "yes", (port, address)
-            if rules is not None:
-                end = packet_path.judge(rules, {**packet, "port": port}, lambda at: network.owns(nets, *at), set())
-                state, at = end["state"], (end["port"], end["address"])
-            there = [other for other in heard if other["port"] == at[0]]
-            is_met = any(listeners.hears(other, family, at[1], one["device"]) for other in there)
-            found.add(state if is_met else "no")
-    return next(state for state in ("yes", "cannot_tell", "no") if state in found)
+def _answers(config: Config, nets: Networks, facts: Facts) -> dict[str, str]:
+    """Return whether SSH answers in each network at home: "yes", "no" or "cannot_tell"."""
+    rules: Ruleset | None = None
+    if "firewall" in config:
+        rules = ruleset.compile_rules(config["firewall"], nets, facts.get("firewall", []))
+    heard = [one for one in listeners.listeners(config, nets) if one["service"] == "dropbear"]
+    answers: dict[str, str] = {}
+    for name, one in nets.items():
+        # the home addresses of a network that is up and leads to no router above
+        is_near = one["proto"] == "static" and one["is_up"] and "gateway" not in one["options"]
+        held = [held for held in one["addresses"] if is_near and held[0] == 4 and address_text.is_private4(held[1])]
+        found = {"no"}
+        for family, address, bits in held:
+            packet: Packet = {
+                "family": family, "device": one["device"], "source": sections.prefix(family, address, bits)[1:3],
+                "address": address, "source_port": _EPHEMERAL, "port": 0, "mac": "",
+            }  # fmt: skip
+            for port in {one["port"] for one in heard}:
+                state, at = "yes", (port, address)
+                if rules is not None:
+                    end = packet_path.judge(rules, {**packet, "port": port}, lambda at: network.owns(nets, *at), set())
+                    state, at = end["state"], (end["port"], end["address"])
+                there = [other for other in heard if other["port"] == at[0]]
+                is_met = any(listeners.hears(other, family, at[1], one["device"]) for other in there)
+                found.add(state if is_met else "no")
+        if held:
+            answers[name] = next(state for state in ("yes", "cannot_tell", "no") if state in found)
+    return answers
 
 
 def _strayed(old: Config, new: Config, nets: tuple[Networks, Networks]) -> list[str]:
