@@ -4,12 +4,14 @@ answers find back. Knows no firewall and no listener.
 A moved address is a "yes" when the peer gets there without anybody's hands: at once when the new address is in its old
 network, or by a fresh lease when it has one now and the interface still gives them (IPv6: by router advertisements).
 
-Doubts: what of a change is read otherwise than it is written, or not worked out here; then the verdict is unknown. Each
-function takes packages before and after and returns the reason, "" for none. Found by trying changes on real programs
+Doubts: what of a change is read otherwise than it is written, or not worked out here; then the verdict is unknown, and
+the first of them is its reason. Found by trying changes on real programs
 and by reading netifd (config.c, device.c, bridge.c), libuci's uci_to_blob and dnsmasq.init.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from oasis.catalogue import address_text
 from oasis.change.reach import network, sections
@@ -79,7 +81,7 @@ class Way:
             return self._ending("cannot_tell", "the switch is set up anew, and which port is yours is not known")
         if network.owns(self._then, self._family, self._source):
             return self._ending("no", "the router takes your device's own address")
-        doubt = self._doubt(candidate, met)
+        doubt = next(self._doubts(candidate, met), "")
         states = ("yes", "cannot_tell", "no")
         best = min([self._arrive(one) for one in met], key=lambda one: (states.index(one["state"]), one["moved"]))
         if doubt and best["state"] == "yes":
@@ -114,85 +116,69 @@ class Way:
         place = candidate["port"] + (".%d" % candidate["tag"] if candidate["tag"] else "")
         return [], why or [*down, "no interface is on port %s any more" % place][0]
 
-    def _doubt(self, candidate: Candidate, met: list[Network]) -> str:
-        """Return what may keep the peer away although the interface is there."""
+    def _doubts(self, candidate: Candidate, met: list[Network]) -> Iterator[str]:
+        """Yield what may keep the peer away although the interface is there."""
         source = address_text.text_of(self._family, self._source)
         if "wifi" in candidate:
             air, own = [side.get("wireless", {}) for side in (self._before, self._after)], candidate["wifi"]
             later = air[1].get(own[".name"], {})
             radios = [side.get(sections.text(one, "device"), {}) for side, one in zip(air, (own, later), strict=True)]
             if sections.differing(own, later, ["network"]) or sections.differing(radios[0], radios[1]):
-                if source in self._facts.get("ports", {}):
-                    return "your device has to join the Wi-Fi again"
-                return "if your device is on this Wi-Fi, it has to join again"
-            other = wireless(air[0], air[1], own)
-            if other:
-                return other
+                is_on_it = source in self._facts.get("ports", {})
+                yield ("your device has to join the Wi-Fi again" if is_on_it else
+                       "if your device is on this Wi-Fi, it has to join again")  # fmt: skip
+            yield from wireless(air[0], air[1], own)
         elif candidate["kind"] == "network":
             name = candidate["name"]
             is_other = sections.differing(self._old.get(name, {}), self._new.get(name, {}))
             if is_other or self._changed(("wireguard_" + name,)):
-                return "how the peer gets to interface %s changes" % name
+                yield "how the peer gets to interface %s changes" % name
         for one in met:
             quiet = _QUIET_INTERFACE.split() if candidate["kind"] == "port" or "wifi" in candidate else []
             loud = sections.differing(self._old.get(one["name"], {}), one["options"], quiet)
             if loud:
-                return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
-        names = [one["name"] for one in met]
-        return (
-            lists(self._old, self._new)
-            or devices(self._old, self._new, self._family, self._facts.get("neighbours", {}).get(source, ""))
-            or interfaces(self._old, self._new, names, self._family)
-            or others(self._old, self._new) or self._device_doubt() or self._route_doubt() or self._peer_doubt()
-        )  # fmt: skip
+                yield "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
+        mac = self._facts.get("neighbours", {}).get(source, "")
+        yield from odd_sections(self._old, self._new, [one["name"] for one in met], self._family, mac)
+        yield from self._odd_ways()
 
-    def _peer_doubt(self) -> str:
-        """Return why your device may not be found at its address: a neighbour set by hand, a tunnel that claims it."""
-        for section in self._new.values():
-            kind = str(section[".type"])
-            if section == self._old.get(section[".name"]):
-                continue
-            if kind.startswith("neighbor") and value_of(sections.text(section, "ipaddr")) == self._source:
-                return "network.%s sets by hand where your device is" % sections.label(self._new, section)
-            for word in sections.texts(section, "allowed_ips") if kind.startswith(network.PEERS) else []:
-                target = _route_target({"target": word}, self._family)
-                if target is not None and target[2] > 0 and network.covers(target, self._family, self._source):
-                    return "%s claims your device's address" % kind
-        return ""
-
-    def _changed(self, kinds: tuple[str, ...]) -> bool:
-        sides = [
-            [sections.options(one) for kind in kinds for one in sections.typed(side, kind)]
-            for side in (self._old, self._new)
-        ]
-        return sides[0] != sides[1]
-
-    def _device_doubt(self) -> str:
+    def _odd_ways(self) -> Iterator[str]:
+        """Yield what else may lie between: devices, routes, a neighbour set by hand, a tunnel that claims the peer."""
         names = set()
         for section in sections.typed(self._new, "device"):
             name, kind = sections.text(section, "name"), sections.text(section, "type")
             if name in names:
-                return "there are two sections of device %s" % name
+                yield "there are two sections of device %s" % name
             names.add(name)
             earlier = network.device_section(self._old, name)
             loud = sections.differing(earlier, section, _QUIET_DEVICE.split())
             if loud:
-                return "device %s, %s: what it does to your way is not known" % (name, loud)
+                yield "device %s, %s: what it does to your way is not known" % (name, loud)
             if kind not in ("", "bridge", "macvlan", *_VLAN_TYPES) and section != earlier:
-                return "device %s of type %s is not understood" % (name, section["type"])
-        return ""
-
-    def _route_doubt(self) -> str:
+                yield "device %s of type %s is not understood" % (name, section["type"])
         suffix = "" if self._family == 4 else "6"
         if self._changed(("rule" + suffix,)):
-            return "rules of routing change"
-        if not self._changed(("route" + suffix,)):
-            return ""
-        for section in sections.typed(self._new, "route" + suffix) + sections.typed(self._old, "route" + suffix):
+            yield "rules of routing change"
+        routes = [one for side in (self._new, self._old) for one in sections.typed(side, "route" + suffix)]
+        for section in routes if self._changed(("route" + suffix,)) else []:
             target = _route_target(section, self._family)
             if target is None or (target[2] > 0 and network.covers(target, self._family, self._source)):
-                return "a route to your device changes"
-        return ""
+                yield "a route to your device changes"
+        for section in [one for one in self._new.values() if one != self._old.get(one[".name"])]:
+            kind = str(section[".type"])
+            if kind.startswith("neighbor") and value_of(sections.text(section, "ipaddr")) == self._source:
+                yield "network.%s sets by hand where your device is" % sections.label(self._new, section)
+            for word in sections.texts(section, "allowed_ips") if kind.startswith(network.PEERS) else []:
+                target = _route_target({"target": word}, self._family)
+                if target is not None and target[2] > 0 and network.covers(target, self._family, self._source):
+                    yield "%s claims your device's address" % kind
+
+    def _changed(self, kinds: tuple[str, ...]) -> bool:
+        was, is_now = (
+            [sections.options(one) for kind in kinds for one in sections.typed(side, kind)]
+            for side in (self._old, self._new)
+        )
+        return was != is_now
 
     def _arrive(self, met: Network) -> End:
         """Return how the peer finds the router on an interface that it meets."""
@@ -364,35 +350,12 @@ def changed(old: Tables, new: Tables, kinds: tuple[str, ...] = ()) -> list[tuple
     return [pair for pair in pairs if sections.options(pair[0]) != sections.options(pair[1])]
 
 
-def others(old: Tables, new: Tables) -> str:
-    """Return what is not understood of sections that stand for nothing here, and of addresses that no host has."""
-    for section in new.values():
-        kind, name = str(section[".type"]), sections.label(new, section)
-        before = old.get(str(section[".name"]), {})
-        if section == before:
-            continue
-        if name == "globals":  # read by its name, whatever its type is
-            if sections.options(before, _QUIET_GLOBALS) != sections.options(section, _QUIET_GLOBALS):
-                return "network.globals: what it does to your way is not known"
-        elif kind not in _KNOWN and not kind.startswith(network.PEERS):
-            return "network.%s: what a section of type %s does is not known" % (name, kind)
-        odd = kind == "interface" and network.odd_address(section)
-        if odd:
-            return "network.%s: %s is no usual address of a router" % (name, odd)
-    return ""
-
-
-def lists(old: Tables, new: Tables) -> str:
-    """Return an option of an interface or device that became a list and is lost by that."""
+def odd_sections(old: Tables, new: Tables, names: list[str], family: int, mac: str) -> Iterator[str]:
+    """Yield what sections of network do that is not worked out; `names` are the interfaces that the owner meets."""
     for before, after in changed(old, new, ("interface", "device", "bridge-vlan")):
         for option, value in sections.options(after).items():
             if isinstance(value, list) and option not in _LISTS and before.get(option) != value:
-                return "network.%s.%s is a list, which netifd does not read" % (sections.label(new, after), option)
-    return ""
-
-
-def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
-    """Return what a device section does that is not worked out: names that are taken, sizes, MACs, multicast."""
+                yield "network.%s.%s is a list, which netifd does not read" % (sections.label(new, after), option)
     bridges = [one for one in sections.typed(new, "device") if sections.text(one, "type") == "bridge"]
     ports = [word for one in bridges for word in sections.texts(one, "ports")]
     for before, after in changed(old, new, ("device",)):
@@ -401,19 +364,40 @@ def devices(old: Tables, new: Tables, family: int, mac: str) -> str:
         if kind in _VLAN_TYPES and (name in ports or "." in name) and before.get("type") != kind:
             wanted = "%s.%s" % (sections.text(after, "ifname"), sections.text(after, "vid"))
             if name != wanted or name in ports:
-                return where + "the name may be another device's"
+                yield where + "the name may be another device's"
         if kind == "bridge" and any(ports.count(port) > 1 for port in sections.texts(after, "ports")):
-            return where + "one of its ports is in another bridge"
+            yield where + "one of its ports is in another bridge"
         vlans = [one for one in sections.typed(new, "bridge-vlan") if one.get("device") == after.get("name")]
         is_odd = bool(vlans) != sections.flag(after, "vlan_filtering", False)
         if after.get("vlan_filtering") != before.get("vlan_filtering") and is_odd:
-            return where + "what vlan_filtering does to its ports is not known"
+            yield where + "what vlan_filtering does to its ports is not known"
         if family == 6 and any(before.get(option) != after.get(option) for option in _MULTICAST):
-            return where + "IPv6 neighbours may not find each other"
+            yield where + "IPv6 neighbours may not find each other"
         odd = _odd(before, after, mac)
         if odd:
-            return where + odd
-    return ""
+            yield where + odd
+    for before, after in changed(old, new, ("interface",)):
+        name, is_met = str(after[".name"]), after[".name"] in names
+        odd = _odd({"mtu": before.get("mtu")}, {"mtu": after["mtu"]}, "") if is_met and "mtu" in after else ""
+        if odd:
+            yield "network.%s: %s" % (name, odd)
+        if is_met and before and any(before.get(option) != after.get(option) for option in ("zone", "type")):
+            yield "network.%s: what its zone or type does to your way is not known" % name
+        if family == 6 and not is_met and any(before.get(one) != after.get(one) for one in _PREFIXES):
+            yield "network.%s takes a part of the prefix, and yours may be another one then" % name
+    for section in new.values():
+        kind, name = str(section[".type"]), sections.label(new, section)
+        before = old.get(str(section[".name"]), {})
+        if section == before:
+            continue
+        if name == "globals":  # read by its name, whatever its type is
+            if sections.differing(before, section, _QUIET_GLOBALS):
+                yield "network.globals: what it does to your way is not known"
+        elif kind not in _KNOWN and not kind.startswith(network.PEERS):
+            yield "network.%s: what a section of type %s does is not known" % (name, kind)
+        odd = network.odd_address(section) if kind == "interface" else ""
+        if odd:
+            yield "network.%s: %s is no usual address of a router" % (name, odd)
 
 
 def _odd(before: Table, after: Table, mac: str) -> str:
@@ -425,39 +409,22 @@ def _odd(before: Table, after: Table, mac: str) -> str:
     value = sections.text(after, "macaddr").lower()
     if not value or value == sections.text(before, "macaddr").lower():
         return ""
-    parts = value.split(":")
-    is_mac = len(parts) == 6 and all(len(one) == 2 and not one.strip("0123456789abcdef") for one in parts)
-    if not is_mac or int(parts[0], 16) & 1 or value in (mac, "00:00:00:00:00:00"):
+    if not address_text.is_mac(value) or int(value[:2], 16) & 1 or value in (mac, "00:00:00:00:00:00"):
         return "macaddr %s is none of its own" % value
     return ""
 
 
-def interfaces(old: Tables, new: Tables, names: list[str], family: int) -> str:
-    """Return what interfaces do apart from their addresses; `names` are those that the owner meets."""
-    for before, after in changed(old, new, ("interface",)):
-        name = str(after[".name"])
-        odd = _odd({"mtu": before.get("mtu")}, {"mtu": after["mtu"]}, "") if "mtu" in after else ""
-        if name in names and odd:
-            return "network.%s: %s" % (name, odd)
-        if name in names and any(before.get(option) != after.get(option) for option in ("zone", "type") if before):
-            return "network.%s: what its zone or type does to your way is not known" % name
-        if family == 6 and name not in names and any(before.get(one) != after.get(one) for one in _PREFIXES):
-            return "network.%s takes a part of the prefix, and yours may be another one then" % name
-    return ""
-
-
-def wireless(old: Tables, new: Tables, section: Table) -> str:
-    """Return what else happens on the radio of an access point."""
+def wireless(old: Tables, new: Tables, section: Table) -> Iterator[str]:
+    """Yield what else happens on the radio of an access point."""
     radio = sections.text(section, "device")
     for before, after in [*changed(old, new), *changed(new, old)]:
         is_here = after[".type"] == "wifi-iface" and radio in (before.get("device"), after.get("device"))
         is_other = after[".type"] not in ("wifi-device", "wifi-iface")
         if is_other or (is_here and after[".name"] != section[".name"]):
-            return "what else changes on the radio of your Wi-Fi may keep it away"
+            yield "what else changes on the radio of your Wi-Fi may keep it away"
     names = sections.texts(new.get(section[".name"], {}), "network")
     if names != sections.texts(section, "network") and len(names) != 1:
-        return "your Wi-Fi then leads into several networks"
-    return ""
+        yield "your Wi-Fi then leads into several networks"
 
 
 def leases(old: Tables, new: Tables, name: str, size: int) -> str:
