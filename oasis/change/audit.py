@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from oasis.change.shapes import Audited
+    from oasis.change.shapes import Audited, Broken
     from oasis.core.shapes import Json
     from oasis.system.files import Files
 
@@ -64,22 +64,15 @@ class Audit:
 
     def _line(self, what: str, plan: Mapping[str, Any], role: str, whole: bytes) -> bytes:
         last = whole.rstrip(b"\n").rpartition(b"\n")[2]
-        return jsonl.line(
-            {
-                **({ROTATED: plan[ROTATED]} if what == ROTATED else {}),
-                **({"tainted": True} if plan.get("tainted") else {}),
-                **({"forces": plan["forces"]} if plan.get("forces") else {}),
-                **({"tool": plan["call"]["name"]} if plan.get("call") else {}),
-                "when_unix_s": self._unix_s(),
-                "what": what,
-                "plan": plan["id"],
-                "plan_hash": plan["hash"],
-                "role": role,
-                "packages": sorted(plan["images"]),
-                "services": [item["name"] for item in plan["services"]],
-                "previous": sha256(last) if last else "",
-            }
-        )
+        return jsonl.line({
+            **({ROTATED: plan[ROTATED]} if what == ROTATED else {}),
+            **({"tainted": True} if plan.get("tainted") else {}),
+            **({"forces": plan["forces"]} if plan.get("forces") else {}),
+            **({"tool": plan["call"]["name"]} if plan.get("call") else {}),
+            "when_unix_s": self._unix_s(), "what": what, "plan": plan["id"], "plan_hash": plan["hash"], "role": role,
+            "packages": sorted(plan["images"]), "services": [item["name"] for item in plan["services"]],
+            "previous": sha256(last) if last else "",
+        })  # fmt: skip
 
     def lines(self, limit: int, skip: int = 0) -> list[dict[str, Json]]:
         """Return lines that can be read, newest first; at most `limit`, after the `skip` newest."""
@@ -107,19 +100,18 @@ class Audit:
             if part and path.endswith(_OLD):
                 reply["gone"] = _gone(part)
             elif part and sha256(parts[0][1]) != part.get("sha256"):
-                return {
-                    **reply,
-                    "lines": 0,
-                    "is_whole": False,
-                    "broken": {"file": path + _OLD, "line": 1, "reason": _LOST},
-                }
+                broken: Broken = {"file": path + _OLD, "line": 1, "reason": _LOST}
+                return {**reply, "lines": 0, "is_whole": False, "broken": broken}
             *lines, torn = data.split(b"\n")
             if torn:
                 reply["torn"] = path
             if not path.endswith(_OLD) and previous is None:
                 previous = ""
             for number, line in enumerate(lines, 1):
-                reason = _fault(line, previous)
+                value = _value(line)
+                reason = "it is no JSON object" if value is None else ""
+                if value is not None and previous is not None and value.get("previous") != previous:
+                    reason = _ALTERED if previous else "it names a line before it, and there is none"
                 if reason:
                     return {**reply, "is_whole": False, "broken": {"file": path, "line": number, "reason": reason}}
                 previous = sha256(line)
@@ -132,6 +124,7 @@ class Audit:
         return [(path, data) for path, data in found if data]
 
 
+_ALTERED = "it does not hold the hash of the line before: one of the two was altered, or a line between was removed"
 _LOST = "this part is not what it was when it was rotated: it is missing, shortened or altered"
 
 
@@ -152,15 +145,3 @@ def _value(line: bytes) -> dict[str, Json] | None:
     except SchemaError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _fault(line: bytes, previous: str | None) -> str:
-    """Return why a line does not fit behind the one before, "" when it does; None fits behind anything."""
-    value = _value(line)
-    if value is None:
-        return "it is no JSON object"
-    if previous is None or value.get("previous") == previous:
-        return ""
-    if not previous:
-        return "it names a line before it, and there is none"
-    return "it does not hold the hash of the line before: one of the two was altered, or a line between was removed"

@@ -13,6 +13,8 @@ its public key.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from oasis.catalogue import address_text
 from oasis.change.difference import Pairing
 from oasis.change.reach import listeners, network, ruleset, sections, walk
@@ -21,23 +23,11 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import (
-        Any,
-        Box,
-        Callable,
-        Config,
-        Intervals,
-        Listener,
-        Networks,
-        Peer,
-        Ruleset,
-        Side,
-        Table,
-        Tables,
-    )
+    from oasis.change.reach import shapes
+    from oasis.change.reach.shapes import Box, Config, Intervals, Networks, Peer, Side, Table, Tables
 
     Setup = tuple[Config, Networks]  # one configuration, and its interfaces
-    Found = dict[Any, tuple[str, Side]]  # (label, where it is) by what a peer is known by
+    Found = dict[shapes.Any, tuple[str, Side]]  # (label, where it is) by what a peer is known by
 
 PACKAGES = ("network", "firewall", "wireless", "dropbear", "uhttpd")
 NO_ZONE = "interfaces without a zone"
@@ -78,7 +68,14 @@ class Change:
     def __init__(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
         files = [{name: side[name] for name in PACKAGES if name in side} for side in (before, after)]
         configs = [sections.read(side) for side in files]
-        self._sides = [(config, networks_of(config)) for config in configs]
+        # the interfaces that are up, with @INTERFACE as the device where only the router knows its name
+        self._sides: list[Setup] = []
+        for config in configs:
+            up = [one for one in network.networks(config, {}, config).values() if one["is_up"]]
+            up = [one for one in up if sections.flag(one["options"], "auto", True)]
+            self._sides.append(
+                (config, {one["name"]: {**one, "device": one["device"] or "@" + one["name"]} for one in up})
+            )
         # which wifi-iface section was which before, by name
         packages = [model.parse(side.get("wireless", b""), "wireless") for side in files]
         old_of = Pairing(*packages).old_of
@@ -104,13 +101,11 @@ class Change:
             number for number, one in enumerate(self.peers, 1)
             if one["sides"][0]["devices"] and one["label"] != NO_ZONE
         ]  # fmt: skip
-        known = {"dst": walk.union(tuple((one, one) for one in [walk.ROUTER, *there]))}
-        same = {walk.key(one) for one in admitted[0]}  # most of it, and comparing is quick
-        left = [one for one in admitted[1] if walk.key(one) not in same]
+        known = {"dst": walk.points([walk.ROUTER, *there])}
+        same = {frozenset(one.items()) for one in admitted[0]}  # most of it, and comparing is quick
+        left = [one for one in admitted[1] if frozenset(one.items()) not in same]
         after = [met for one in left if (met := walk.meet(one, known)) is not None]
         return walk.subtract(after, admitted[0])
-
-    # --- services of the router
 
     def told_services(self, admitted: list[list[Box]], new: list[Box]) -> list[str]:
         """Return who reaches a service by which the router is managed, as far as no new packet tells it already."""
@@ -141,7 +136,7 @@ class Change:
                 found += [met for part in admitted if (met := walk.meet(part, heard)) is not None]
         return [{key: value for key, value in one.items() if key not in _PLACE} for one in found]
 
-    def _bound(self, box: Box, listener: Listener, side: int) -> list[Box]:
+    def _bound(self, box: Box, listener: shapes.Listener, side: int) -> list[Box]:
         """Return the packets that arrive where a listener is bound."""
         bound = listener["bound"]
         if bound is None:
@@ -152,7 +147,7 @@ class Change:
             str(one["device"]) for one in self._sides[side][1].values()
             if one["proto"] not in ("static", "none", "") or "gateway" in one["options"]
         }  # fmt: skip
-        near = walk.inverse("src", self._numbered(side, outside))
+        near = walk.rest((walk.domain("src"),), self._numbered(side, outside))
         found = []
         for family, value in bound["addresses"]:
             own: Box = {**box, "family": walk.of_family(family), "dst%d" % family: ((value, value),)}
@@ -162,9 +157,7 @@ class Change:
 
     def _numbered(self, side: int, devices: set[str]) -> Intervals:
         found = [at for at, one in enumerate(self.peers, 1) if devices & set(one["sides"][side]["devices"])]
-        return walk.union(tuple((one, one) for one in found))
-
-    # --- words
+        return walk.points(found)
 
     def told(self, new: list[Box]) -> list[str]:
         """Return "from X to Y, what" for what is new; ways and peers with the same news are joined."""
@@ -207,7 +200,7 @@ class Change:
         return plain(found[0] if is_same and found[0] else str(peer["label"]))
 
 
-_NO_FIREWALL: Ruleset = {
+_NO_FIREWALL: shapes.Ruleset = {
     "policy": "accept", "forward": "accept", "output": "accept", "zones": [], "rules": {}, "redirects": {},
     "includes": [], "doubt": "", "is_mute": False, "is_slow": False,
 }  # fmt: skip
@@ -263,15 +256,6 @@ def _whose(box: Box) -> str:
 # --- peers
 
 
-def networks_of(config: Config) -> Networks:
-    """Return the interfaces that are up, each with a name for its device: @INTERFACE where only the router knows it."""
-    found: Networks = {}
-    for name, one in network.networks(config, {}, config).items():
-        if one["is_up"] and sections.flag(one["options"], "auto", True):
-            found[name] = {**one, "device": one["device"] or "@" + name}
-    return found
-
-
 def find_peers(sides: list[Setup], earlier: dict[str, str]) -> list[Peer]:
     """Return the peers of both sides; `earlier` gives the name that a wifi-iface section had before, by its own."""
     found = _ports(sides) + _both(sides, _switched) + _wifi(sides, earlier)
@@ -297,9 +281,6 @@ def _side(
     devices: list[str] | set[str], macs: tuple[str, tuple[str, ...]] = ("", ()), nets: tuple[str, ...] = ()
 ) -> Side:
     return {"devices": tuple(sorted(set(devices))), "macs": macs, "nets": nets}
-
-
-# --- ports
 
 
 def _ports(sides: list[Setup]) -> list[Peer]:
@@ -360,9 +341,6 @@ def _switched(package: Tables, nets: Networks) -> Found:
     return {key: ("port %s of %s" % (key[1], key[0]), _side(devices)) for key, devices in ports.items()}
 
 
-# --- Wi-Fi
-
-
 def _wifi(sides: list[Setup], names: dict[str, str]) -> list[Peer]:
     """Return the access points that are on after the change, and those that were."""
     held = []
@@ -405,9 +383,6 @@ def _wifi_label(section: Table) -> str:
     if sections.text(section, "mode") == "sta":
         return name + " that the router joins"
     return "anybody near by (%s is open)" % name if _is_open(section) else name
-
-
-# --- tunnels and what only the firewall names
 
 
 def _wireguard(package: Tables, nets: Networks) -> Found:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 
 from oasis.catalogue import address_text
 from oasis.change.reach import network, sections
@@ -144,7 +145,7 @@ class Walk:
                 is_named = positive is None or any(_is_device(one, name) for one in positive)
                 if is_named and not any(_is_device(one, name) for one in negative):
                     found.append(number)
-        return union(tuple((one, one) for one in found))
+        return points(found)
 
 
 def _is_device(pattern: str | None, name: str) -> bool:
@@ -152,15 +153,14 @@ def _is_device(pattern: str | None, name: str) -> bool:
 
 
 def _to(numbers: range | list[int]) -> Box:
-    return {"dst": union(tuple((one, one) for one in numbers))}
+    return {"dst": points(numbers)}
 
 
 def _own(end: Side) -> list[Box]:
     """Return what a peer itself can send: with which MACs and addresses."""
     kind, words = end["macs"]
-    macs = [int(word.replace(":", ""), 16) for word in words if address_text.is_mac(word)]
-    held = union(tuple((one, one) for one in macs))
-    box: Box = {} if not kind else {"mac": held if kind == "allow" else inverse("mac", held)}
+    held = points(int(word.replace(":", ""), 16) for word in words if address_text.is_mac(word))
+    box: Box = {} if not kind else {"mac": held if kind == "allow" else rest((domain("mac"),), held)}
     if not end["nets"]:
         return [box]
     found = []
@@ -186,7 +186,7 @@ def matches(rule: Rule) -> list[Box]:
         name, types = rule["proto"], rule.get("types") or []
         box["proto"] = ((PROTOCOLS.get(name, int(name) if name.isdigit() else 256 + sum(name.encode()) % 60000),) * 2,)
         if types and "icmp" in name:  # types of ICMP are numbers in the dimension of ports: they never go together
-            box["port"] = union(tuple((sum(one.encode()) % 60000,) * 2 for one in types))
+            box["port"] = points(sum(one.encode()) % 60000 for one in types)
     for dimension, values in (("port", rule["ports"]), ("source_port", rule["source_ports"])):
         if values:
             box[dimension] = _chosen(dimension, [(one["invert"], (one["low"], one["high"])) for one in values])
@@ -284,12 +284,16 @@ DOMAINS = {
     "source_port": (0, 0xFFFF), "src4": (0, (1 << 32) - 1), "dst4": (0, (1 << 32) - 1), "src6": (0, (1 << 128) - 1),
     "dst6": (0, (1 << 128) - 1), "mac": (0, (1 << 48) - 1), "time": (0, 7 * _DAY_S - 1), "rate": (0, 1 << 40),
 }  # fmt: skip
-_QUESTION = (0, 1)
 
 
 def domain(dimension: str) -> tuple[int, int]:
-    """Return the least and the greatest number of a dimension."""
-    return DOMAINS.get(dimension, _QUESTION)
+    """Return the least and the greatest number of a dimension; of a question they are 0 and 1."""
+    return DOMAINS.get(dimension, (0, 1))
+
+
+def points(numbers: Iterable[int]) -> Intervals:
+    """Return numbers as intervals."""
+    return union(tuple((one, one) for one in numbers))
 
 
 def union(intervals: Intervals) -> Intervals:
@@ -327,16 +331,6 @@ def rest(one: Intervals, other: Intervals) -> Intervals:
             gaps.append((low, start - 1))
         low = max(low, end + 1)
     return common(one, (*gaps, (low, max(one[-1][1], low))))
-
-
-def inverse(dimension: str, intervals: Intervals) -> Intervals:
-    """Return all other numbers of a dimension."""
-    return rest((domain(dimension),), intervals)
-
-
-def key(one: Box) -> tuple[tuple[str, Intervals], ...]:
-    """Return a box as a value to look up."""
-    return tuple(sorted(one.items()))
 
 
 def meet(one: Box, other: Box) -> Box | None:
