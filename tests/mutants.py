@@ -2446,7 +2446,7 @@ MUTANTS = (
     (
         "said: what was said at home is no find of a model elsewhere",
         "oasis/parts/memory/said.py",
-        "if goes_elsewhere and not _was_said_elsewhere(turn, elsewhere):",
+        "if goes_elsewhere and not (answered and all(answered)):",
         "if False:",
         ("tests/chats/test_search_by_meaning.py",),
     ),
@@ -2616,8 +2616,8 @@ MUTANTS = (
     (
         "mcp: an id that is none ends no server",
         "oasis/parts/mcp/server_http.py",
-        '        number = named(message.get("id"))\n        exchange = Exchange(self._send)',
-        '        number = message.get("id")\n        exchange = Exchange(self._send)',
+        'number, exchange = named(message.get("id")), Exchange(send)',
+        'number, exchange = message.get("id"), Exchange(send)',
         ("tests/parts/mcp/test_server.py",),
     ),
     (

@@ -13,7 +13,7 @@ from oasis.cli.commands import OK
 from oasis.cli.rpc_client import Client
 from oasis.cli.terminal import Screen, read_secret
 from oasis.errors import UsageError
-from oasis.parts.mcp.server import Bridge, Session
+from oasis.parts.mcp.server import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def serve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return joined
 
     def session() -> Session:
-        return Session(Bridge(connect, time.monotonic))
+        return Session(connect, time.monotonic)
 
     port = arguments["--http"]
     if port:
@@ -87,5 +87,5 @@ def serve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return server_http.serve(session, int(port), os.path.join(root, "etc/oasis/mcp-token"), screen)
     if screen.can_ask:
         raise UsageError("this speaks MCP and is no place to type", "set it as a command of an MCP client")
-    server_http.Stdio(session(), sys.stdin.buffer, sys.stdout.buffer).serve()
+    server_http.serve_streams(session(), sys.stdin.buffer, sys.stdout.buffer)
     return OK

@@ -6,9 +6,9 @@ the answer to one message, None for a notification. The exchange is how a reques
 
 Source: the specification's schemas of 2025-06-18, 2025-11-25 and 2026-07-28.
 
-The Bridge is the daemon as an MCP client sees it: tools, calls that may wait for the owner, and resources. Everything
-goes over the daemon's socket in the role of a client, which can propose and look, and never approve. Asking the
-client's person (elicitation) is about waiting only, because anybody may sit there.
+The daemon as an MCP client sees it: tools, calls that may wait for the owner, and resources. Everything goes over the
+daemon's socket in the role of a client, which can propose and look, and never approve. Asking the client's person
+(elicitation) is about waiting only, because anybody may sit there.
 
     call(method, params) -> result    of the daemon; `connect()` gives a fresh one, in the role of a client
 """
@@ -138,11 +138,16 @@ class Request:
 
 
 class Session:
-    """One client; `bridge` is the daemon as MCP sees it."""
+    """One client, and its way to the daemon: `connect(name)` gives the `call` of a new connection."""
 
-    def __init__(self, bridge: Bridge) -> None:
-        self._bridge = bridge
+    def __init__(self, connect: Callable[[str], Call], now_s: Callable[[], float]) -> None:
         self.capabilities: Message = {}
+        self._connect = connect
+        self._now_s = now_s
+        self._name = ""
+        self._lock = threading.Lock()
+        self._shared: Call | None = None
+        self._runs: dict[str, None] = {}  # in order
 
     def handle(self, message: Message, exchange: Exchange) -> Message | None:
         """Return the answer to a message, None for a notification."""
@@ -157,7 +162,7 @@ class Session:
             if "id" not in message:
                 return None  # initialized, cancelled and the like: the transport has dealt with what matters of them
             request = Request(params, self, exchange)
-            self._bridge.introduce(request.meta.get(_META + "clientInfo"))
+            self._introduce(request.meta.get(_META + "clientInfo"))
             return {"jsonrpc": "2.0", "id": number, "result": self._answer(method, request)}
         except Refused as refused:
             failure = refused.error
@@ -172,7 +177,7 @@ class Session:
         if method == "initialize" and not request.is_modern:
             capabilities, asked = request.params.get("capabilities"), request.params.get("protocolVersion")
             self.capabilities = capabilities if isinstance(capabilities, dict) else {}
-            self._bridge.introduce(request.params.get("clientInfo"))
+            self._introduce(request.params.get("clientInfo"))
             about = {"name": "oasis", "title": "Oasis, the router's operator", "version": VERSION}
             version = asked if asked in HANDSHAKE else HANDSHAKE[0]
             return {"protocolVersion": version, "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS,
@@ -185,66 +190,10 @@ class Session:
         work = _METHODS.get(method)
         if work is None:
             raise Refused(_NO_METHOD, "Method not found: " + clean.line(method)[:100])
-        value: Message = work(self._bridge, request)
+        value: Message = work(self, request)
         return _final(request, value, is_kept=method != "tools/call")
 
-
-def not_json(reason: str) -> Message:
-    """Return the answer to a text that is no message."""
-    return {"jsonrpc": "2.0", "id": None, "error": {"code": _NOT_JSON, "message": "Parse error: " + reason}}
-
-
-def _final(request: Request, value: Message, is_kept: bool) -> Message:
-    """Return a result as the version of its request wants it."""
-    if not request.is_modern:
-        return value
-    kept = {"ttlMs": 0, "cacheScope": "private"} if is_kept else {}
-    about = {_META + "serverInfo": {"name": "oasis", "version": VERSION}}
-    return {"resultType": "complete", **value, **kept, "_meta": about}
-
-
-POLL_MS = 2000
-# Clients give a call 60 s by default; who hears of progress waits longer.
-WAIT_S = 45.0
-PATIENT_S = 600.0
-# Runs that a client can ask for again: the daemon keeps fewer.
-RUNS = 64
-# In addition to the router's tools: a client calls this when the owner took longer than its call could wait.
-FOLLOW = "run_result"
-_FOLLOW_TOOL = {
-    "name": FOLLOW, "class": "read", "input_schema": {
-        "properties": {"run": {"type": "string", "description": "as the earlier answer named it"}}, "required": ["run"],
-        "additionalProperties": False},
-    "description": "Tell what became of an earlier call that waited for the owner. Give the run that it named.",
-}  # fmt: skip
-# By the class of a tool; an unknown one counts as dangerous.
-_HINTS = {
-    "read": {"readOnlyHint": True, "openWorldHint": False},
-    "change": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
-    "net": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
-}
-# uri: (name, what it is, tool, its arguments)
-RESOURCES: dict[str, tuple[str, str, str, Message]] = {
-    "oasis://status": ("status", "What the router is and does", "status", {}),
-    "oasis://doctor": ("doctor", "What is wrong with the router, and how it is mended", "diagnose", {}),
-    "oasis://changes": ("changes", "What was changed here, newest first", "status", {"what": "changes"}),
-}
-CONFIG = "oasis://config/"
-_ENDED = ("done", "cancelled", "error")
-
-
-class Bridge:
-    """One client's way to the daemon."""
-
-    def __init__(self, connect: Callable[[str], Call], now_s: Callable[[], float]) -> None:
-        self._connect = connect
-        self._now_s = now_s
-        self._name = ""
-        self._lock = threading.Lock()
-        self._shared: Call | None = None
-        self._runs: dict[str, None] = {}  # in order
-
-    def introduce(self, client: object) -> None:
+    def _introduce(self, client: object) -> None:
         """Note how the client calls itself first; the owner sees it with what the client proposes."""
         name = clean.name(client.get("name")) if isinstance(client, dict) else ""
         with self._lock:
@@ -377,9 +326,53 @@ class Bridge:
         return {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]}
 
 
+def not_json(reason: str) -> Message:
+    """Return the answer to a text that is no message."""
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": _NOT_JSON, "message": "Parse error: " + reason}}
+
+
+def _final(request: Request, value: Message, is_kept: bool) -> Message:
+    """Return a result as the version of its request wants it."""
+    if not request.is_modern:
+        return value
+    kept = {"ttlMs": 0, "cacheScope": "private"} if is_kept else {}
+    about = {_META + "serverInfo": {"name": "oasis", "version": VERSION}}
+    return {"resultType": "complete", **value, **kept, "_meta": about}
+
+
+POLL_MS = 2000
+# Clients give a call 60 s by default; who hears of progress waits longer.
+WAIT_S = 45.0
+PATIENT_S = 600.0
+# Runs that a client can ask for again: the daemon keeps fewer.
+RUNS = 64
+# In addition to the router's tools: a client calls this when the owner took longer than its call could wait.
+FOLLOW = "run_result"
+_FOLLOW_TOOL = {
+    "name": FOLLOW, "class": "read", "input_schema": {
+        "properties": {"run": {"type": "string", "description": "as the earlier answer named it"}}, "required": ["run"],
+        "additionalProperties": False},
+    "description": "Tell what became of an earlier call that waited for the owner. Give the run that it named.",
+}  # fmt: skip
+# By the class of a tool; an unknown one counts as dangerous.
+_HINTS = {
+    "read": {"readOnlyHint": True, "openWorldHint": False},
+    "change": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
+    "net": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
+}
+# uri: (name, what it is, tool, its arguments)
+RESOURCES: dict[str, tuple[str, str, str, Message]] = {
+    "oasis://status": ("status", "What the router is and does", "status", {}),
+    "oasis://doctor": ("doctor", "What is wrong with the router, and how it is mended", "diagnose", {}),
+    "oasis://changes": ("changes", "What was changed here, newest first", "status", {"what": "changes"}),
+}
+CONFIG = "oasis://config/"
+_ENDED = ("done", "cancelled", "error")
+
+
 _METHODS = {
-    "tools/list": Bridge.tools, "tools/call": Bridge.use, "resources/list": Bridge.resources,
-    "resources/templates/list": Bridge.templates, "resources/read": Bridge.read,
+    "tools/list": Session.tools, "tools/call": Session.use, "resources/list": Session.resources,
+    "resources/templates/list": Session.templates, "resources/read": Session.read,
 }  # fmt: skip
 
 

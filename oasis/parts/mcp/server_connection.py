@@ -66,10 +66,7 @@ class Stdio:
     """A running server."""
 
     def __init__(self, name: str, argv: list[str], env: dict[str, str], user: str) -> None:
-        """Start it.
-
-        Raises: ToolError when it cannot be started.
-        """
+        """Start it. Raises: ToolError when it cannot be started."""
         self.version = ""
         self._name = name
         try:  # rights.py confines it: it becomes the user, "" as who we are
@@ -390,10 +387,7 @@ class Peer:
         self.is_changed = False  # it said that its tools are others now
 
     def connect(self) -> None:
-        """Agree on a version.
-
-        Raises: ToolError when the server speaks none of ours, or does not answer.
-        """
+        """Agree on a version. Raises: ToolError when the server speaks none of ours, or does not answer."""
         if self._discovers(PROBE_S):
             return
         try:

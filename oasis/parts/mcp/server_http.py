@@ -281,71 +281,55 @@ AT_ONCE = 6
 _LONG = ("tools/call", "resources/read", "subscriptions/listen")
 
 
-class Stdio:
-    """One client at two streams."""
+def serve_streams(session: mcp.Session, source: BinaryIO, sink: BinaryIO) -> None:
+    """Serve one client at two streams until the input ends; what is still being answered is given up."""
+    writing, places = threading.Lock(), threading.Semaphore(AT_ONCE)
+    running: dict[object, Exchange] = {}
+    threads: list[threading.Thread] = []
 
-    def __init__(self, session: mcp.Session, source: BinaryIO, sink: BinaryIO) -> None:
-        self._session = session
-        self._source = source
-        self._sink = sink
-        self._writing = threading.Lock()
-        self._places = threading.Semaphore(AT_ONCE)
-        self._lock = threading.Lock()
-        self._running: dict[object, Exchange] = {}
-        self._threads: list[threading.Thread] = []
-
-    def serve(self) -> None:
-        """Serve until the input ends; what is still being answered is given up."""
-        while line := self._source.readline(jsonl.LINE_BYTES + 1):
-            if not line.endswith(b"\n") and len(line) > jsonl.LINE_BYTES:
-                while line and not line.endswith(b"\n"):
-                    line = self._source.readline(jsonl.LINE_BYTES)
-                self._send(mcp.not_json("the line is longer than %d bytes" % jsonl.LINE_BYTES))
-            elif line.strip():
-                try:
-                    found = parsed(line)
-                except SchemaError as error:
-                    self._send(mcp.not_json(error.message))
-                    continue
-                for message in found if isinstance(found, list) else [found]:
-                    self._take(message)
-        for exchange in list(self._running.values()):
-            exchange.cancel()
-        for thread in self._threads:
-            thread.join(3)
-
-    def _take(self, message: Message) -> None:
-        if handed_on(message, self._running):
-            return
-        number = named(message.get("id"))
-        exchange = Exchange(self._send)
-        if message.get("method") not in _LONG or number is None:
-            self._reply(message, exchange)
-            return
-        self._places.acquire()
-        with self._lock:
-            self._running[number] = exchange
-        thread = threading.Thread(target=self._reply, args=(message, exchange, number), daemon=True)
-        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
-        thread.start()
-
-    def _reply(self, message: Message, exchange: Exchange, place: str | int | None = None) -> None:
-        """Answer a message; `place` is the id of one that has a thread of its own, which gives its place away."""
-        try:
-            answer = self._session.handle(message, exchange)
-            if answer is not None and not exchange.is_cancelled():  # nobody reads what was called off
-                self._send(answer)
-        finally:
-            if place is not None:
-                with self._lock:
-                    self._running.pop(place, None)
-                self._places.release()
-
-    def _send(self, message: Message) -> None:
-        """Write a message; a client that has gone is no fault of ours."""
-        with self._writing:
+    def send(message: Message) -> None:
+        with writing:
             try:
-                self._sink.write(jsonl.line(message))
-                self._sink.flush()
+                sink.write(jsonl.line(message))
+                sink.flush()
             except (BrokenPipeError, ValueError):
-                pass  # its end of the input follows
+                pass  # a client that has gone is no fault of ours; its end of the input follows
+
+    def reply(message: Message, exchange: Exchange, number: str | int | None = None) -> None:
+        """Answer a message; `number` is the id of one that has a thread of its own."""
+        try:
+            answer = session.handle(message, exchange)
+            if answer is not None and not exchange.is_cancelled():  # nobody reads what was called off
+                send(answer)
+        finally:
+            if number is not None:
+                running.pop(number, None)
+                places.release()
+
+    while line := source.readline(jsonl.LINE_BYTES + 1):
+        if not line.endswith(b"\n") and len(line) > jsonl.LINE_BYTES:
+            while line and not line.endswith(b"\n"):
+                line = source.readline(jsonl.LINE_BYTES)
+            send(mcp.not_json("the line is longer than %d bytes" % jsonl.LINE_BYTES))
+            continue
+        try:
+            found = parsed(line) if line.strip() else []
+        except SchemaError as error:
+            send(mcp.not_json(error.message))
+            continue
+        for message in found if isinstance(found, list) else [found]:
+            if handed_on(message, running):
+                continue
+            number, exchange = named(message.get("id")), Exchange(send)
+            if message.get("method") not in _LONG or number is None:
+                reply(message, exchange)
+                continue
+            places.acquire()
+            running[number] = exchange
+            thread = threading.Thread(target=reply, args=(message, exchange, number), daemon=True)
+            threads = [one for one in threads if one.is_alive()] + [thread]
+            thread.start()
+    for exchange in list(running.values()):
+        exchange.cancel()
+    for thread in threads:
+        thread.join(3)

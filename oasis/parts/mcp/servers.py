@@ -323,10 +323,7 @@ class Servers:
         return {"status": "OK"}
 
     def mcp_delete(self, name: str) -> dict[str, str]:
-        """Remove a server, its token and what was kept of it.
-
-        Raises: UsageError when there is none.
-        """
+        """Remove a server, its token and what was kept of it. Raises: UsageError when there is none."""
         self._check(name)
         sections = self._kit.settings.sections()
         named = [one.name for one in sections if any(entry["name"] == name for entry in read([one]))]

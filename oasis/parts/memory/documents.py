@@ -141,11 +141,7 @@ class Library:
         return found
 
     def _document(self, name: str) -> Document | None:
-        handle = self._files.reader(self._path(name))
-        if handle is None:
-            return None
-        with handle:
-            found: Any = _value((handle.read(_HEAD_BYTES) or b"").partition(b"\n")[0])
+        found: Any = _first(self._files, self._path(name), _HEAD_BYTES)[0]
         is_whole = found.get("id") == name and isinstance(found.get("title"), str)
         is_whole = is_whole and all(isinstance(found.get(key), int) for key in ("chars", "chunks"))
         document: Document | None = found if is_whole else None
@@ -312,6 +308,16 @@ def _chunk(line: bytes) -> tuple[int, str] | None:
     return (number, text) if isinstance(number, int) and isinstance(text, str) else None
 
 
+def _first(files: Files, path: str, most: int) -> tuple[dict[str, Json], int]:
+    """Return what the first line of a file says, and where the second begins, 0 for none."""
+    handle = files.reader(path)
+    if handle is None:
+        return {}, 0
+    with handle:
+        line, end, _ = (handle.read(most) or b"").partition(b"\n")
+    return _value(line), len(line) + 1 if end else 0
+
+
 def _value(line: bytes) -> dict[str, Json]:
     try:
         found = jsonl.loads(line)
@@ -352,18 +358,13 @@ class Vectors:
 
     def about(self, name: str) -> VectorHead | None:
         """Return the head of a document's vectors, None without readable ones."""
-        handle = self.files.reader(self._path(name))
-        if handle is None:
-            return None
-        with handle:
-            line, end, _ = (handle.read(_VECTOR_HEAD_BYTES) or b"").partition(b"\n")
-        found = _value(line) if end else {}
+        found, begins = _first(self.files, self._path(name), _VECTOR_HEAD_BYTES)
         label, dims, count = found.get("label"), found.get("dims"), found.get("count")
         if not (isinstance(label, str) and isinstance(dims, int) and isinstance(count, int)):
             return None
-        if not (0 < dims < 1 << 24 and 0 < count < 1 << 24):
+        if not (begins and 0 < dims < 1 << 24 and 0 < count < 1 << 24):
             return None
-        return {"label": label, "dims": dims, "count": count, "begins": len(line) + 1}
+        return {"label": label, "dims": dims, "count": count, "begins": begins}
 
     def delete(self, name: str) -> None:
         """Remove the vectors of a document; there may be none."""

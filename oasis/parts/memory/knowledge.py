@@ -342,10 +342,7 @@ class Ingest:
         self.notes: list[str] = []  # what the owner should know of how it was read
 
     def text(self, text: str, title: str = "", source: str = "text") -> tuple[Draft, list[str]]:
-        """Return draft and chunks of a text as it stands.
-
-        Raises: UsageError for one without words, or too long.
-        """
+        """Return draft and chunks of a text as it stands. Raises: UsageError for one without words, or too long."""
         begin = " ".join(text.split())[: _FIRST_CHARS + 1]
         if len(begin) > _FIRST_CHARS:
             begin = begin[:_FIRST_CHARS].rpartition(" ")[0] + "…"
@@ -421,10 +418,7 @@ _PAIRS = re.compile(
 
 
 def kind_of(name: str, data: bytes) -> str:
-    """Return TEXT, MARKDOWN, HTML or PDF for a file.
-
-    Raises: UsageError for an empty one, and for what is no text.
-    """
+    """Return TEXT, MARKDOWN, HTML or PDF for a file. Raises: UsageError for an empty one, and for what is no text."""
     if not data.strip():
         raise UsageError("%s is empty" % (name or "the document"), "add a text with words in it")
     if data[:1024].lstrip().startswith(b"%PDF-"):
@@ -568,10 +562,7 @@ class Reading:
         self._is_cancelled = is_cancelled
 
     def html(self, text: str) -> Read:
-        """Return {"text", "title"?, "cut"?} of a page.
-
-        Raises: ProviderError when a worker cannot read it.
-        """
+        """Return {"text", "title"?, "cut"?} of a page. Raises: ProviderError when a worker cannot read it."""
         return self._web({"op": "read", "html": text})
 
     def url(self, url: str) -> Read:

@@ -33,11 +33,8 @@ from oasis.system.records import Records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from oasis.api.parts import Extras, Services
     from oasis.parts.memory.shapes import EndedTurn, Fact, FactExport, FactList, FactSwitches, Place, Turn
-    from oasis.system.records import Record
 
     Alike = Callable[[str, list[Fact]], tuple[list[float], float]]
 
@@ -271,6 +268,10 @@ FADES_AFTER_DAYS = 7
 SHOWN = 0.3
 GONE_AFTER_DAYS = 30
 DAY_S = 86400
+_KINDS: tuple[tuple[str, type | tuple[type, ...]], ...] = (
+    ("fact", str), ("category", str), ("created_unix_s", int), ("updated_unix_s", int), ("day", int),
+    ("confidence", (int, float)),
+)  # fmt: skip
 _DAYS = "days"  # the id of the record that counts them; no xid has four letters
 
 
@@ -394,7 +395,12 @@ class Facts:
                 self._records.delete(gone, forget=True)
 
     def _living(self) -> list[Fact]:
-        return [record for record in self._records.all() if _is_fact(record)]
+        """Return the records that can be used: the file is the owner's, who may have written into it."""
+        return [
+            record  # type: ignore[misc]  # checked
+            for record in self._records.all()
+            if all(isinstance(record.get(key), kind) for key, kind in _KINDS)
+        ]
 
     def _days(self) -> tuple[int, int]:
         """Return the last day that was counted, and how many were."""
@@ -424,12 +430,3 @@ def _same(text: str, facts: list[Fact], alike: Alike) -> Fact | None:
     scores, least = alike(text, facts) if facts else ([], 1.0)
     best = max(scores, default=0.0)
     return facts[scores.index(best)] if best > least else None
-
-
-_KINDS = (("fact", str), ("category", str), ("created_unix_s", int), ("updated_unix_s", int), ("day", int))
-
-
-def _is_fact(record: Record) -> TypeGuard[Fact]:
-    """Return whether a record can be used: the file is the owner's, who may have written into it."""
-    sure = record.get("confidence")
-    return isinstance(sure, (int, float)) and all(isinstance(record.get(key), kind) for key, kind in _KINDS)

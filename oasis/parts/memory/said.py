@@ -134,7 +134,9 @@ class Said:
             try:
                 for turn, size in _turns(blocks):
                     room -= size
-                    if goes_elsewhere and not _was_said_elsewhere(turn, elsewhere):
+                    answered = [one.get("provider") in elsewhere for one in turn if one["role"] == "assistant"]
+                    # Without answers it counts as said at home.
+                    if goes_elsewhere and not (answered and all(answered)):
                         continue
                     for message in turn:
                         if message["role"] in ("user", "assistant") and message["content"] != chat_line.FORGOTTEN:
@@ -179,12 +181,6 @@ def _turns(blocks: Iterator[bytes]) -> Iterator[tuple[list[Message], int]]:
             size += len(raw)
     if waiting:
         yield waiting, size
-
-
-def _was_said_elsewhere(turn: list[Message], elsewhere: set[str]) -> bool:
-    """Return whether all answers of a turn came from services elsewhere; without answers it counts as at home."""
-    answered = [message.get("provider") for message in turn if message["role"] == "assistant"]
-    return bool(answered) and all(provider in elsewhere for provider in answered)
 
 
 def _scored(raw: bytes, label: str, near: Callable[[bytes], float]) -> tuple[float, str]:

@@ -364,10 +364,7 @@ def is_name(name: str) -> bool:
 
 
 def parse(data: bytes | str, name: str) -> Skill:
-    """Return the skill of that name from its text.
-
-    Raises: UsageError naming what is wrong.
-    """
+    """Return the skill of that name from its text. Raises: UsageError naming what is wrong."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if len(raw) > SKILL_BYTES:
         raise UsageError("a skill has at most %d bytes, this one %d" % (SKILL_BYTES, len(raw)), "say it in fewer words")

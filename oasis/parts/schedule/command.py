@@ -65,13 +65,8 @@ def schedule(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 
 def _given(arguments: dict[str, str]) -> JobChanges:
-    found: JobChanges = {}
-    if arguments["--zone"]:
-        found["timezone"] = arguments["--zone"]
-    if arguments["--service"]:
-        found["service"] = arguments["--service"]
-    if arguments["--when"]:
-        found["when"] = arguments["--when"]
+    options = (("--zone", "timezone"), ("--service", "service"), ("--when", "when"))
+    found: JobChanges = {field: arguments[one] for one, field in options if arguments[one]}  # type: ignore[assignment]
     if arguments["--pause"]:
         if not str(arguments["--pause"]).isdigit():
             raise UsageError(f"--pause is {arguments['--pause']!r}", "seconds, like 600")

@@ -339,10 +339,7 @@ class JobRun(Principal):
 
 
 def parsed_calls(given: Sequence[object]) -> list[ToolCall]:
-    """Return tool calls, each given as {"tool", "params"} or as its JSON.
-
-    Raises: UsageError naming the call.
-    """
+    """Return tool calls, each given as {"tool", "params"} or as its JSON. Raises: UsageError naming the call."""
     if len(given) > CALLS:
         raise UsageError("%d calls of tools" % len(given), "at most %d in one schedule" % CALLS)
     calls: list[ToolCall] = []
@@ -432,10 +429,7 @@ class Runner:
             self.tell(job, "is switched off: " + why)
 
     def start(self, job: Job, event: Event | None = None, rehearses: bool = False) -> Run:
-        """Start a run of a job.
-
-        Raises: as a turn does, see agent/start.py.
-        """
+        """Start a run of a job. Raises: as a turn does, see agent/start.py."""
         with self._lock:
             made, name = self._job_run(job, event, rehearses), self.chat(job)
             if not name:  # it is noted with the next firing; after a restart the bookmark names it

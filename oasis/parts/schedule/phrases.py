@@ -56,10 +56,7 @@ def form(text: str, now_s: int, zone: Zone) -> tuple[str, list[str]]:
 
 
 def moment(text: str, now_s: int, zone: Zone) -> int:
-    """Return the one time that words mean.
-
-    Raises: UsageError, also for what comes again and again.
-    """
+    """Return the one time that words mean. Raises: UsageError, also for what comes again and again."""
     meant = trigger.checked(form(text, now_s, zone)[0], now_s, zone)
     found = None if meant.event else meant.next(now_s, zone)
     if found is None or not meant.is_once:
@@ -197,10 +194,7 @@ class Phrase:
         self.notes: list[str] = []
 
     def form(self) -> str:
-        """Return the form that jobs keep.
-
-        Raises: UsageError.
-        """
+        """Return the form that jobs keep. Raises: UsageError."""
         if self._of("odd"):
             what = "cannot be kept: a schedule knows times, weekdays and days of the month"
             raise UsageError(what, "name such days, like every Monday")

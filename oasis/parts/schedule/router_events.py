@@ -164,10 +164,7 @@ class Pipe:
         self._number = -1  # closed
 
     def open(self) -> None:
-        """Make the pipe and hold it open.
-
-        Raises: StoreError.
-        """
+        """Make the pipe and hold it open. Raises: StoreError."""
         try:
             if os.path.lexists(self._path):
                 os.remove(self._path)  # of a daemon that was killed

@@ -41,11 +41,11 @@ _LISTED = 6
 HINT = "like 22:00 daily, 08:30 custom(mon,fri), 07:00 monthly(1), 30 22 * * mon-fri, or on wan_down"
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_WEEKDAYS = (
-    ("monday", "mon", "senin"), ("tuesday", "tue", "tues", "selasa"), ("wednesday", "wed", "rabu"),
-    ("thursday", "thu", "thur", "thurs", "kamis"), ("friday", "fri", "jumat", "jum'at"), ("saturday", "sat", "sabtu"),
-    ("sunday", "sun", "minggu", "ahad"),
-)  # fmt: skip
+_WEEKDAYS = {
+    "monday": 0, "mon": 0, "senin": 0, "tuesday": 1, "tue": 1, "tues": 1, "selasa": 1, "wednesday": 2, "wed": 2,
+    "rabu": 2, "thursday": 3, "thu": 3, "thur": 3, "thurs": 3, "kamis": 3, "friday": 4, "fri": 4, "jumat": 4,
+    "jum'at": 4, "saturday": 5, "sat": 5, "sabtu": 5, "sunday": 6, "sun": 6, "minggu": 6, "ahad": 6,
+}  # fmt: skip
 # Cron's: name, least, most, names of the values from the least on.
 _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("minutes", 0, 59, ()), ("hours", 0, 23, ()), ("days of the month", 1, 31, ()), ("months", 1, 12, MONTHS),
@@ -114,10 +114,7 @@ def parse(text: str) -> Trigger:
 
 
 def checked(text: str, now_s: int, zone: Zone) -> Trigger:
-    """Read a form, and check that it comes at all.
-
-    Raises: UsageError.
-    """
+    """Read a form, and check that it comes at all. Raises: UsageError."""
     found = parse(text)
     if not found.event and found.next(now_s, zone) is None:
         what = "is over already" if found.is_once else "never comes: there is no such day"
@@ -151,7 +148,10 @@ def _repeated(minutes: int, words: str, text: str) -> Trigger:
     if name == "daily" and not bracket:
         return Trigger([minutes], lambda *_: True, "every day at " + at)
     if (name == "weekly" and len(given) == 1) or (name == "custom" and given):
-        days = frozenset(_weekday(one) for one in given)
+        unknown = [one for one in given if one not in _WEEKDAYS]
+        if unknown:
+            raise UsageError("%r is no day of the week" % unknown[0], "like mon or monday")
+        days = frozenset(_WEEKDAYS[one] for one in given)
         return Trigger([minutes], lambda *given: given[3] in days, "every %s at %s" % (_named(days), at))
     if name == "monthly" and len(given) == 1:
         wanted = _number(given[0])
@@ -162,13 +162,6 @@ def _repeated(minutes: int, words: str, text: str) -> Trigger:
         has: Has = lambda year, month, day, weekday: day == min(wanted, month_days(year, month))  # noqa: E731
         return Trigger([minutes], has, "%s at %s" % (said, at))
     raise UsageError("%r does not say how often" % text, HINT)
-
-
-def _weekday(word: str) -> int:
-    for number, names in enumerate(_WEEKDAYS):
-        if word in names:
-            return number
-    raise UsageError("%r is no day of the week" % word, "like mon or monday")
 
 
 def _clock(word: str, text: str) -> int:

@@ -32,10 +32,7 @@ _HINT = "a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3, or a name like Europe/Ber
 
 
 class Zone:
-    """The zone of a POSIX rule.
-
-    Raises: UsageError for an invalid one.
-    """
+    """The zone of a POSIX rule. Raises: UsageError for an invalid one."""
 
     def __init__(self, rule: str) -> None:
         self.rule = rule
@@ -168,9 +165,6 @@ class Zones:
         return self._last[1]
 
     def named(self, text: str) -> Zone | None:
-        """Return the zone of a name or a rule, None for no words.
-
-        Raises: UsageError for what is neither.
-        """
+        """Return the zone of a name or a rule, None for no words. Raises: UsageError for what is neither."""
         text = text.strip()
         return Zone(zone_rules().get(text.replace(" ", "_"), text)) if text else None
