@@ -100,7 +100,6 @@ class TurnStarter:
         self._runs = services.runs
         self.asking = asking
         self._new_id = services.new_message_id
-        self.owner_actions = OwnerActions(services, services.runs, registry)
 
     def start(self, asked: Asked, came: Came = (), who: Principal = OWNER) -> Run:
         """Put a message (context.py) on flash and start its run; `who` it is for: tools/principal.py.
@@ -370,37 +369,27 @@ class TurnStarter:
             chosen.append({**one, "tool_mode": tool_mode, "options": given})
         return chosen
 
-
-class OwnerActions:
-    """What the owner does without a model: undo, raw UCI commands, service actions, direct tool calls; of one daemon.
-
-    Each is a run of its own that a front-end follows as any other, acting through the same operator as a turn
-    (tools/operator.py). `came` is as in runs.py.
-    """
-
-    def __init__(self, shop: Workshop, runs: Runs, registry: Registry) -> None:
-        self._shop = shop
-        self._runs = runs
-        self._registry = registry
+    # What the owner does without a model: each a run of its own that a front-end follows as any other, acting through
+    # the same operator as a turn (tools/operator.py).
 
     def undo(self, change: str = "", skip_conflicts: bool = False, came: Came = ()) -> Run:
         """Start a run that undoes a change: the newest one without an id."""
-        return self._start("undo", lambda operator: operator.undo(change, skip_conflicts), came)
+        return self._propose("undo", lambda operator: operator.undo(change, skip_conflicts), came)
 
     def propose(self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes the owner's own operations; `forces` is what they let through."""
-        return self._start("configure", lambda operator: operator.change(operations, summary), came, forces)
+        return self._propose("configure", lambda operator: operator.change(operations, summary), came, forces)
 
     def force(self, kept: Refused, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes again what another run was refused."""
         chat: ChatContext = {"id": kept["chat"], "message": kept["message"]}
-        return self._start("configure", lambda operator: operator.force(kept), came, forces, chat)
+        return self._propose("configure", lambda operator: operator.force(kept), came, forces, chat)
 
     def act(self, service: str, action: str, came: Came = ()) -> Run:
         """Start a run that proposes an action on a service."""
-        return self._start("configure", lambda operator: operator.act(service, action), came, ())
+        return self._propose("configure", lambda operator: operator.act(service, action), came, ())
 
-    def _start(
+    def _propose(
         self, name: str, propose: Callable[[Operator], PlanResult], came: Came, forces: tuple[str, ...] | None = None,
         chat: ChatContext | None = None,
     ) -> Run:  # fmt: skip
@@ -416,7 +405,7 @@ class OwnerActions:
 
     def look(self, name: str, arguments: Arguments) -> str:
         """Return the result of a read-only tool as JSON, for the owner alone and outside any chat."""
-        return self._registry.call(name, arguments, Operator(self._shop, NoRun(), OWNER))[0]
+        return self.registry.call(name, arguments, Operator(self._shop, NoRun(), OWNER))[0]
 
     def use(self, name: str, arguments: Arguments, came: Came = (), words: str = "", client: str = "") -> Run:
         """Start a run that makes one call of a tool, for the owner or, with `words`, for somebody else.
@@ -427,7 +416,7 @@ class OwnerActions:
 
         def work(run: Run) -> tuple[str, str]:
             operator = Operator(self._shop, run, who, is_model=bool(words))
-            text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
+            text, is_error, taint = self.registry.call(name, arguments, operator.seeing([words] if words else []))
             run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
             return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
 

@@ -27,7 +27,7 @@ if False:  # annotations only
     from oasis.api.parts import Services
     from oasis.api.shapes import Done, Started
     from oasis.change.shapes import Audited, Record, Role
-    from oasis.core.shapes import Any, Callable, Iterator, Mapping, Options
+    from oasis.core.shapes import Any, Callable, Mapping, Options
     from oasis.redaction.redactor import Redactor
     from oasis.tools.router import Facts
 
@@ -169,8 +169,7 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        propose = self._turn_starter().owner_actions.propose
-        return _started(propose(operations, summary, forces, self._services.came(role)))
+        return _started(self._turn_starter().propose(operations, summary, forces, self._services.came(role)))
 
     def doctor_run(self) -> dict[str, object]:
         return self._services.examine()
@@ -186,7 +185,7 @@ class Methods:
 
         kept = find_refused(self._services, refused)
         forces = forced_kinds(kept, force)
-        return _started(self._turn_starter().owner_actions.force(kept, forces, self._services.came(role)))
+        return _started(self._turn_starter().force(kept, forces, self._services.came(role)))
 
     def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> api.Decision:
         applying = ahead(self._services.approvals.approve(plan, hash, role, word))
@@ -249,7 +248,7 @@ class Methods:
         return {"change": shown(self._services.transaction.roll_back(change, "the owner rolled it back"))}
 
     def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
-        return _started(self._turn_starter().owner_actions.undo(change, skip_conflicts, self._services.came(role)))
+        return _started(self._turn_starter().undo(change, skip_conflicts, self._services.came(role)))
 
     def chat_list(self) -> dict[str, object]:
         return {"item": self._chats.items()}
@@ -307,9 +306,18 @@ class Methods:
     def config_attach(self, package: str) -> api.Upload:
         """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
         from oasis.tools.builtin import read_config
+        from oasis.uci.package import quote
 
         found: Any = read_config.run({"package": package}, self._services.facts)
-        return self._talks().put(package + ".txt", "".join(_uci_show(package, found["sections"])))
+        lines: list[str] = []
+        for name, section in found["sections"].items():
+            lines.append("%s.%s=%s\n" % (package, name, section.get(".type")))
+            for option, value in section.items():
+                if not option.startswith("."):
+                    items = value if isinstance(value, list) else [value]
+                    words = " ".join(quote(str(item)) for item in items)
+                    lines.append("%s.%s.%s=%s\n" % (package, name, option, words))
+        return self._talks().put(package + ".txt", "".join(lines))
 
     def secret_keep(self, value: str) -> api.SecretKept:
         return {"secret": self._services.redactor.keep(value, os.urandom(16).hex())}
@@ -319,18 +327,6 @@ class Methods:
 
     def audit_verify(self) -> Audited:
         return self._services.audit.verify()
-
-
-def _uci_show(package: str, sections: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of `uci show`."""
-    from oasis.uci.package import quote
-
-    for name, section in sections.items():
-        yield "%s.%s=%s\n" % (package, name, section.get(".type"))
-        for option, value in section.items():
-            if not option.startswith("."):
-                items = value if isinstance(value, list) else [value]
-                yield "%s.%s.%s=%s\n" % (package, name, option, " ".join(quote(str(item)) for item in items))
 
 
 def _started(run: Run) -> Started:

@@ -106,7 +106,7 @@ class OptionalParts:
         self._kit = kit
         self._lock = threading.RLock()
         self._parts: dict[str, Any] = {}
-        self._modules: dict[str, str] = {**OWN, **parts.merged("METHODS")}
+        self.modules: dict[str, str] = {**OWN, **parts.merged("METHODS")}
         self._offered = [Offered(name, file, self.part) for name, file in parts.merged("TOOLS").items()]
 
     def part(self, name: str) -> Any:
@@ -116,9 +116,9 @@ class OptionalParts:
         """
         with self._lock:
             if name not in self._parts:
-                if name not in self._modules:
+                if name not in self.modules:
                     raise UsageError("%s is an optional part that is not installed" % name, "install the whole package")
-                module = __import__("oasis." + self._modules[name], fromlist=["gather"])
+                module = __import__("oasis." + self.modules[name], fromlist=["gather"])
                 self._parts[name] = module.gather(self._kit)
             return self._parts[name]
 
@@ -128,7 +128,7 @@ class OptionalParts:
 
     def find(self, name: str) -> Any:
         """Return a part, None where it is not installed."""
-        return self.part(name) if name in self._modules else None
+        return self.part(name) if name in self.modules else None
 
     def outside(self) -> list[Callable[[], list[Any]]]:
         """Return what gives the sources of tools that others wrote, one for each part that has some."""

@@ -76,7 +76,7 @@ class Setup:
     def tool_call(self, role: Role, name: str, arguments: Arguments | None = None) -> Started:
         client = client_of(role)
         words = CLIENT + client if client else ""
-        use = self._kit.turn_starter().owner_actions.use
+        use = self._kit.turn_starter().use
         run = use(name, arguments or {}, self._kit.came(role), words, client)
         return {"run": run.id, "chat": run.chat}
 

@@ -480,17 +480,17 @@ def dropped_times(plan: Plan, found: list[tuple[str, list[str]]]) -> str:
     steps = plan["operations"]
     values = [str(step["value"]).casefold() for step in steps if "value" in step]
     options = {str(step.get("option", "")) for step in steps}
-    left = [words for words, carriers in found if not _is_carried(words.casefold(), carriers, values, options)]
+    left: list[str] = []
+    for words, carriers in found:
+        times = [part for one in carriers for part in one.split("-")]
+        if any(words.casefold() in value for value in values):
+            continue
+        if "day" in carriers or "daily" in carriers:
+            is_carried = bool(options & _TIMES_OF_RULES)
+        else:
+            is_carried = bool(times) and all(any(_is_same(time, value) for value in values) for time in times)
+        left += [] if is_carried else [words]
     return _REASON % ", ".join("“%s”" % words for words in dict.fromkeys(left)) if left else ""
-
-
-def _is_carried(words: str, carriers: list[str], values: list[str], options: set[str]) -> bool:
-    if any(words in value for value in values):
-        return True
-    if "day" in carriers or "daily" in carriers:
-        return bool(options & _TIMES_OF_RULES)
-    times = [part for one in carriers for part in one.split("-")]
-    return bool(times) and all(any(_is_same(time, value) for value in values) for time in times)
 
 
 def _is_same(time: str, value: str) -> bool:

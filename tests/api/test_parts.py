@@ -18,7 +18,7 @@ def parts(tmp_path):
 
 
 def test_the_tables_of_who_takes_part_in_turns_say_what_the_parts_are(parts):
-    made = {name: parts.part(name) for name in parts.names()}
+    made = {name: parts.part(name) for name in parts.modules}
     says = {
         "source": manifests.merged("TOOLS"),
         "sources": manifests.merged("OUTSIDE"),
@@ -48,9 +48,9 @@ def test_a_manifest_names_what_is_there():
 def test_listing_the_tools_makes_no_part_and_a_call_makes_its_own(parts):
     schedule = next(source for source in parts.sources() if source.name == "schedule")
     assert [spec["name"] for spec in schedule.specs()]
-    assert not any(parts.is_made(name) for name in parts.names())
+    assert not any(parts.is_made(name) for name in parts.modules)
     assert schedule.call("schedule_list", {}, None, None)["orders"] == []
-    assert [name for name in parts.names() if parts.is_made(name)] == ["schedule"]
+    assert [name for name in parts.modules if parts.is_made(name)] == ["schedule"]
 
 
 def test_the_rows_of_a_part_are_handled_by_that_part_and_its_roles_name_real_methods():

@@ -15,7 +15,7 @@ loaded = lambda: sorted(name for name in sys.modules if name.startswith("oasis.t
 print(*loaded())
 daemon.turn_starter().registry.listed()
 print(*loaded())
-run = daemon.turn_starter().owner_actions.use("status", {"what": "traffic"})
+run = daemon.turn_starter().use("status", {"what": "traffic"})
 daemon.runs.wait_ended(20)
 print(*loaded())
 daemon.stop()

@@ -207,11 +207,11 @@ def test_the_owner_alone_calls_a_tool_and_others_are_treated_as_others(tmp_path)
     root = copy_root(str(tmp_path / "router"))
     daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
     try:
-        run = daemon.turn_starter().owner_actions.use("backup", {})
+        run = daemon.turn_starter().use("backup", {})
         daemon.runs.wait_ended(20)
         done = [event for event in run.poll(0, 0)["events"] if event["type"] == "tool_result"]
         assert not done[0]["is_error"], done
-        run = daemon.turn_starter().owner_actions.use("backup", {}, words="words of an MCP client")
+        run = daemon.turn_starter().use("backup", {}, words="words of an MCP client")
         while not [event for event in run.poll(0, 500)["events"] if event["type"] == "plan"]:
             assert not run.is_ended()
         run.cancel()

@@ -162,7 +162,7 @@ class Phone:
     def _service_operate(self, role: Role, cmd: str, service: str) -> Reply:
         if cmd not in ("restart", "reload"):
             raise PolicyError("a service is only restarted or reloaded here, not %r" % cmd, "LuCI: System, Startup")
-        run = self._daemon.turn_starter().owner_actions.act(service, cmd, self._daemon.came(role))
+        run = self._daemon.turn_starter().act(service, cmd, self._daemon.came(role))
         story = self._sending.follow(run.id, role, self._now_s() + _OPERATE_S)
         text = story.text("")
         return {"status": OK, "message": text, "run": run.id} if not story.error else {"status": ERROR, "desc": text}
@@ -274,7 +274,7 @@ class Phone:
                 "the tool %s is not run by itself: it may change something or reach others" % tool,
                 "say what you want in the chat; what it changes is then shown to you before it is done",
             )
-        text = self._daemon.turn_starter().owner_actions.look(tool, arguments_of(param))
+        text = self._daemon.turn_starter().look(tool, arguments_of(param))
         reply: object = jsonl.loads(text)
         return reply if isinstance(reply, dict) else {"result": reply}
 
