@@ -889,7 +889,7 @@ MUTANTS = (
     (
         "tools: a permit is for one source",
         PERMITS,
-        'options.get("name") == spec["name"] and options.get("server", BUILT_IN) == server(spec["source"])',
+        'options.get("name") == spec["name"] and options.get("server", BUILT_IN) == _server(spec)',
         'options.get("name") == spec["name"]',
         OF_TOOLS,
     ),

@@ -17,7 +17,7 @@ from oasis.errors import OasisError, ProviderError, UsageError
 from oasis.redaction.redactor import walk
 
 if False:  # annotations only
-    from oasis.agent.shapes import Asked, Emit, OfferedTool
+    from oasis.agent.shapes import Asked, Emit, MakeContext, OfferedTool
     from oasis.chats.collection import Collection
     from oasis.config.shapes import Service
     from oasis.core.shapes import Block, Callable, Message, Options
@@ -95,27 +95,20 @@ def add(chat: Chat, asked: Asked, new_id: Callable[[], str], elsewhere: Elsewher
     return message, thread.merged([found["options"], delta])
 
 
-class Context:
-    """Makes the contexts of one run; `taint` says whose words the system message holds, apart from ours.
+def fitting(elsewhere: Elsewhere, emit: Emit, taint: list[str]) -> MakeContext:
+    """Return what makes the contexts of one run; `taint` says whose words the system message holds, apart from ours."""
+    told = 0
 
-    `elsewhere(id)` gives messages of other chats.
-    """
-
-    def __init__(self, elsewhere: Elsewhere, emit: Emit, taint: list[str]) -> None:
-        self._elsewhere = elsewhere
-        self._emit = emit
-        self._taint = taint
-        self._told = 0
-
-    def make(self, service: Service, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
+    def make(service: Service, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
         """Return the messages for the next request, the system message first: as many as the service takes.
 
         Raises: ProviderError when not even the owner's newest message fits.
         """
-        found = thread.resolve(chat.messages, chat.heads, self._elsewhere, chat.left_out, chat.older_options)
+        nonlocal told
+        found = thread.resolve(chat.messages, chat.heads, elsewhere, chat.left_out, chat.older_options)
         first: Message = {"role": "system", "content": system}
-        if self._taint:
-            first["taint"] = self._taint
+        if taint:
+            first["taint"] = taint
         ordered = [first, *[one for one in found["messages"] if one["content"]]]
         room = trim.budget(service["context_tokens"], 0, tools)  # 0 where nobody said how much that is
         fit = trim.fit(ordered, room)
@@ -128,11 +121,13 @@ class Context:
                 "ask for less at once, begin a new chat, or choose a model that takes more (option context_tokens)",
             )
         count = len(fit["left_out"]) + found["left_out"]
-        if count > self._told or (found["has_older"] and not self._told):
-            self._told = max(count, 1)
-            self._emit("trimmed", messages=count, tokens=fit["left_out_tokens"], has_older=found["has_older"])
+        if count > told or (found["has_older"] and not told):
+            told = max(count, 1)
+            emit("trimmed", messages=count, tokens=fit["left_out_tokens"], has_older=found["has_older"])
         messages: list[Message] = fit["messages"]
         return messages
+
+    return make
 
 
 def newest(service: Service, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:

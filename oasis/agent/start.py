@@ -15,7 +15,7 @@ import time
 
 from oasis.agent import context
 from oasis.agent.client import Asker, Asking, Failover, allowed, failing, prompts, silent
-from oasis.agent.context import Context, Elsewhere, newest
+from oasis.agent.context import Elsewhere, fitting, newest
 from oasis.agent.goal import Goal
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.runs import Run
@@ -153,7 +153,7 @@ class TurnStarter:
             except OasisError as error:
                 services, extras, ask = [NOBODY], None, failing(error)
             is_model = any(service["vendor"] != OFFLINE for service in services)
-            make = Context(elsewhere, run.emit, extras.taint if extras else []).make if is_model else newest
+            make = fitting(elsewhere, run.emit, extras.taint if extras else []) if is_model else newest
             failover = Failover(services, ask, run.emit, make)
             tools: list[OfferedTool] | None = None
             if is_model:
@@ -240,7 +240,7 @@ class TurnStarter:
             if extras is None or service["vendor"] == OFFLINE:
                 return {"service": service, "request": {}}
             tools = self._offered(chat, service, extras.tools)
-            messages = Context(elsewhere, silent, extras.taint).make(service, chat, _system(None, extras), tools)
+            messages = fitting(elsewhere, silent, extras.taint)(service, chat, _system(None, extras), tools)
             return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
         finally:
             chat.discard()

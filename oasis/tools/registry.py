@@ -146,7 +146,7 @@ class Registry:
             steps: list[Step] = []
             if not own:
                 steps.append({"op": "add", "type": "tool"})
-                values = {"name": name, "server": server(spec["source"]), **values}
+                values = {"name": name, "server": _server(spec), **values}
             section = own[0] if own else "@tool[-1]"
             for option, value in values.items():
                 steps.append({"op": "set", "section": section, "option": option, "value": value})
@@ -324,9 +324,8 @@ _CHANGED = "it is not what it was when it was switched on: look at it again"
 _SWITCH = {"0": False, "1": True, "off": False, "on": True, "no": False, "yes": True, "false": False, "true": True}
 
 
-def server(source: str) -> str:
-    """Return what a section calls a source: upstream's plugins are called by their object alone."""
-    return source.removeprefix("plugin:")
+def _server(spec: ToolSpec) -> str:
+    return spec["source"].removeprefix("plugin:")  # upstream's plugins are called by their object alone
 
 
 def revision(spec: ToolSpec) -> str:
@@ -336,7 +335,7 @@ def revision(spec: ToolSpec) -> str:
 
 
 def _is_of(options: Mapping[str, str | list[str]], spec: ToolSpec) -> bool:
-    return bool(options.get("name") == spec["name"] and options.get("server", BUILT_IN) == server(spec["source"]))
+    return options.get("name") == spec["name"] and options.get("server", BUILT_IN) == _server(spec)
 
 
 def _permit(spec: ToolSpec, options: Mapping[str, str | list[str]]) -> Permit:
