@@ -1155,14 +1155,14 @@ MUTANTS = (
         ASKING,
         "if self._seen is None or not is_smaller:",
         "if self._seen is None:",
-        OF_ASKING,
+        OF_FAILOVER,
     ),
     (
         "failover: who answered is named",
         "oasis/agent/turn.py",
         'self._source.update(provider=event["provider"], model=event["model"])',
         "pass",
-        OF_ASKING,
+        OF_FAILOVER,
     ),
     (
         "asking: no oftener than it may be",
