@@ -206,8 +206,8 @@ def reservation(item: Difference, mine: list[Difference], router: Router, row: P
     if len(router.hosts) - len(router.options("dhcp", "host")) > row["most"]:
         return "it fixes the addresses of many devices at once"
     others = [one for label_, one in router.hosts if label_ != item["section"]]
-    return _fault_of_mac(mac, others, router) or _fault_of_ip(ip, mac, others, router) or _fault_of_name(
-        name, mac, others, router, row
+    return _fault_of_mac(mac, others, router) or _fault_of_ip(ip, mac, others, router) or (
+        _fault_of_name(name, mac, others, router, row) if name else ""
     )  # fmt: skip
 
 
@@ -269,8 +269,6 @@ def _lan(router: Router) -> tuple[int, int] | None:
 
 
 def _fault_of_name(name: str, mac: str, others: list[Section], router: Router, row: PlaceRule) -> str:
-    if not name:
-        return ""
     if not _is_label(name):
         return "the device's name is not one plain word"
     leases = router.leases

@@ -261,7 +261,19 @@ def find_peers(sides: list[Setup], earlier: dict[str, str]) -> list[Peer]:
     found = _ports(sides) + _both(sides, _switched) + _wifi(sides, earlier)
     found += _both(sides, _wireguard) + _both(sides, _tunnels)
     taken = {name for one in found for side in one["sides"] for name in side["devices"]}
-    found += _named_by_firewall(sides, taken)
+    # the devices that only the firewall names, and one that stands for all other devices
+    words = {
+        word.lstrip("! ")
+        for config, _ in sides
+        for kind in ("zone", "rule")
+        for section in sections.typed(config.get("firewall", {}), kind)
+        for word in sections.texts(section, "device")
+    }
+    # A beginning stands for one more device than those that have a name.
+    names = {word[:-1] + "~" if word[-1:] in ("+", "*") else word for word in words} - taken - {"~", "", "lo"}
+    for name in sorted(names):
+        found.append({"label": "device " + name.replace("~", "*"), "sides": [_side([name])] * 2})
+    found.append({"label": NO_ZONE, "sides": [_side(["~"])] * 2})
     return [one for one in found if one["sides"][0]["devices"] or one["sides"][1]["devices"]]
 
 
@@ -294,7 +306,7 @@ def _ports(sides: list[Setup]) -> list[Peer]:
             names = {
                 str(one["device"]) for one in nets.values() if one["device"] in devices or network.rides(one, devices)
             }
-            met.append({name for name in names if not network.is_switched_off(package, name)})
+            met.append({name for name in names if not network.switched_off(package, name)})
         # A device in no zone is open even where a zone is shut: each is a way in. Who comes by a device that was not
         # there came by any of the others before.
         ways: list[list[Side]] = []
@@ -409,20 +421,3 @@ def _tunnels(package: Tables, nets: Networks) -> Found:
             at = [str(nets[name]["device"]) for name in joined if name in nets] or [str(one["device"])]
             found[str(one["device"])] = ("the tunnel " + name, _side(at))
     return found
-
-
-def _named_by_firewall(sides: list[Setup], taken: set[str]) -> list[Peer]:
-    """Return the devices that only the firewall names, and one that stands for all other devices."""
-    words = {
-        word.lstrip("! ")
-        for config, _ in sides
-        for kind in ("zone", "rule")
-        for section in sections.typed(config.get("firewall", {}), kind)
-        for word in sections.texts(section, "device")
-    }
-    # A beginning stands for one more device than those that have a name.
-    names = {word[:-1] + "~" if word[-1:] in ("+", "*") else word for word in words} - taken - {"~", "", "lo"}
-    found: list[Peer] = [
-        {"label": "device " + name.replace("~", "*"), "sides": [_side([name])] * 2} for name in sorted(names)
-    ]
-    return [*found, {"label": NO_ZONE, "sides": [_side(["~"])] * 2}]

@@ -237,23 +237,21 @@ def uplinks(package: Tables, port: str, tag: int, depth: int = _DEPTH) -> tuple[
     """Return the devices at which frames of a port arrive, and why they do not when they stop on the way."""
     if not depth:
         return [], "the devices of network are nested too deep"
-    off = _switched_off(package, port)
+    off = switched_off(package, port)
     if off:
         return [], off
     names = [port] if not tag else ["%s.%d" % (port, tag)]
     names += [name for name, lower, vid in _vlan_devices(package) if (lower, vid) == (port, tag) and tag]
-    found, why = [], ""
     for bridge, ports in _bridges(package):
         is_whole = port in ports
-        if not is_whole and not any(name in ports for name in names):
-            continue
-        device, why = _through(package, bridge, port if is_whole else names[0], tag if is_whole else 0)
-        if device:
-            for one in device:
+        if is_whole or any(name in ports for name in names):
+            devices, why = _through(package, bridge, port if is_whole else names[0], tag if is_whole else 0)
+            found = [*devices]
+            for one in devices:
                 above, stopped = uplinks(package, *vlan_of(package, one), depth - 1)
-                found += [one, *above]
+                found += above
                 why = why or stopped
-        return sorted(set(found)), why
+            return sorted(set(found)), why
     stacked = [one for one in sections.typed(package, "device") if sections.text(one, "type") == "macvlan"]
     # MAC VLANs see the same frames
     return [*names, *(sections.text(one, "name") for one in stacked if sections.text(one, "ifname") in names)], ""
@@ -266,7 +264,7 @@ def _through(package: Tables, bridge: str, port: str, tag: int) -> tuple[list[st
     if tag and is_filtering and not vlans:
         return [], "%s filters VLANs and knows none" % bridge
     vid, names = tag, ["%s.%d" % (bridge, tag) if tag else bridge]
-    off = _switched_off(package, bridge)
+    off = switched_off(package, bridge)
     if off:
         names = []
     elif vlans:
@@ -303,12 +301,11 @@ def vlan_of(package: Tables, name: str) -> tuple[str, int]:
 
 
 def _vlan_devices(package: Tables) -> list[tuple[str, str, int]]:
-    found = []
-    for section in sections.typed(package, "device"):
-        vid = sections.text(section, "vid")
-        if sections.text(section, "type") in _VLAN_TYPES and vid.isdigit():
-            found.append((sections.text(section, "name"), sections.text(section, "ifname"), int(vid)))
-    return found
+    return [
+        (sections.text(one, "name"), sections.text(one, "ifname"), int(sections.text(one, "vid")))
+        for one in sections.typed(package, "device")
+        if sections.text(one, "type") in _VLAN_TYPES and sections.text(one, "vid").isdigit()
+    ]
 
 
 def _bridges(package: Tables) -> list[tuple[str, list[str]]]:
@@ -330,20 +327,13 @@ def bridge_ports(package: Tables, name: str) -> list[str] | None:
 
 def device_section(package: Tables, name: str) -> Table:
     """Return the section that describes a device, {} when none does."""
-    for section in sections.typed(package, "device"):
-        if sections.text(section, "name") == name:
-            return section
-    return {}
+    return next((one for one in sections.typed(package, "device") if sections.text(one, "name") == name), {})
 
 
-def is_switched_off(package: Tables, name: str) -> bool:
-    """Return whether the section of a device says that it stays down."""
-    section = device_section(package, name)
-    return bool(section) and not sections.flag(section, "enabled", True)
-
-
-def _switched_off(package: Tables, name: str) -> str:
-    return "device %s is switched off" % name if is_switched_off(package, name) else ""
+def switched_off(package: Tables, name: str) -> str:
+    """Return why a device stays down when its section says so, "" when it does not."""
+    is_on = sections.flag(device_section(package, name), "enabled", True)
+    return "" if is_on else "device %s is switched off" % name
 
 
 def _vlans(package: Tables, bridge: str) -> dict[int, Table]:

@@ -45,8 +45,8 @@ def matches_zone(zone: Zone, packet: Packet) -> Match:
     device = packet["device"]
     groups = []
     for positive, negative in zone["groups"]:
-        named = True if positive is None else either(_is_device(name, device) for name in positive)
-        groups.append(every([named, *(opposite(_is_device(name, device)) for name in negative)]))
+        named = True if positive is None else either(is_device(name, device) for name in positive)
+        groups.append(every([named, *(opposite(is_device(name, device)) for name in negative)]))
     return every([either(groups), _any_net(zone["subnets"], packet["family"], packet["source"])])
 
 
@@ -182,7 +182,7 @@ def _matches(rule: Rule, packet: Packet) -> Match:
         # a wide limit lets the few packets of ICMP through
         is_unknown = bool(rule["rate"] < _WIDE_RATE) or not rule["is_complete"]
     return every([
-        _is_device(asked["device"], packet["device"]) if asked else True,
+        is_device(asked["device"], packet["device"]) if asked else True,
         _any_net(rule["sources"], packet["family"], packet["source"]),
         _any_net(rule["targets"], packet["family"], (packet["address"], packet["address"])),
         _any_port(rule["ports"], (packet["port"], packet["port"])),
@@ -193,7 +193,8 @@ def _matches(rule: Rule, packet: Packet) -> Match:
     ])  # fmt: skip
 
 
-def _is_device(pattern: str | None, device: str | None) -> Match:
+def is_device(pattern: str | None, device: str | None) -> Match:
+    """Return whether a device is the one named, or begins like it ("x*"); None is one whose name is not known."""
     if pattern is None or device is None:
         return None
     return device.startswith(pattern[:-1]) if pattern.endswith("*") else device == pattern

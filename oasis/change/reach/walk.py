@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable
 
 from oasis.catalogue import address_text
-from oasis.change.reach import network, sections
+from oasis.change.reach import network, packet_path, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,14 +142,10 @@ class Walk:
         found = []
         for number, end in enumerate(self._ends, 1):
             for name, (positive, negative) in itertools.product(end["devices"], groups):
-                is_named = positive is None or any(_is_device(one, name) for one in positive)
-                if is_named and not any(_is_device(one, name) for one in negative):
+                is_named = positive is None or any(packet_path.is_device(one, name) for one in positive)
+                if is_named and not any(packet_path.is_device(one, name) for one in negative):
                     found.append(number)
         return points(found)
-
-
-def _is_device(pattern: str | None, name: str) -> bool:
-    return bool(pattern) and (name.startswith(str(pattern)[:-1]) if str(pattern).endswith("*") else pattern == name)
 
 
 def _to(numbers: range | list[int]) -> Box:

@@ -108,10 +108,10 @@ class Way:
         devices, why = network.uplinks(self._new, candidate["port"], candidate["tag"])
         there = [one for one in self._then.values() if one["device"] in devices or network.rides(one, devices)]
         on = [one for one in there if one["is_up"]]
-        met = [one for one in on if not network.is_switched_off(self._new, str(one["device"]))]
+        met = [one for one in on if not network.switched_off(self._new, str(one["device"]))]
         if met:
             return met, ""
-        down = ["device %s is switched off" % one["device"] for one in on]
+        down = [network.switched_off(self._new, str(one["device"])) for one in on]
         down += [one["why"] for one in self._then.values() if one["device"] in devices and one["why"]]
         place = candidate["port"] + (".%d" % candidate["tag"] if candidate["tag"] else "")
         return [], why or [*down, "no interface is on port %s any more" % place][0]

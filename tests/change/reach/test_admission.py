@@ -345,7 +345,7 @@ def _passes(rules, one):
             continue
         for rule_ in _tcp(rules["rules"].get(chain, [])):
             asked = rule_["device"]
-            if asked and not packet_path._is_device(asked["device"], to if rule_["direction"] == "out" else device):
+            if asked and not packet_path.is_device(asked["device"], to if rule_["direction"] == "out" else device):
                 continue
             is_there = not isinstance(rule_["dest"], dict) or packet_path.matches_zone(rule_["dest"], out)
             if is_there and packet_path._matches({**rule_, "device": None}, packet):
