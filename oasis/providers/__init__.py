@@ -38,8 +38,6 @@ from oasis.core import jsonl
 from oasis.errors import SettingsError
 
 if False:  # annotations only
-    from typing import Any
-
     from oasis.providers.shapes import Profile
 
 VENDORS = {
@@ -64,12 +62,7 @@ def load(vendor: str) -> ModuleType:
     return importlib.import_module(VENDORS[vendor])
 
 
-def shipped(name: str) -> Any:
-    """Return a table of this folder; whoever reads it states its type."""
-    return jsonl.table(__file__, name)
-
-
 @functools.cache
 def profiles() -> dict[str, Profile]:
     """Return every profile by its name, read once; profiles.json describes the keys of an entry. Not to be changed."""
-    return {name: entry for name, entry in shipped("profiles.json").items() if not name.startswith("_")}
+    return {name: entry for name, entry in jsonl.table(__file__, "profiles.json").items() if not name.startswith("_")}

@@ -31,7 +31,6 @@ from collections.abc import Mapping
 from oasis.core import jsonl
 from oasis.core.framing import text as decoded
 from oasis.errors import SchemaError
-from oasis.providers import shipped
 
 if False:  # annotations only
     from oasis.providers.shapes import Dict, Event, Failure, Headers, Kind, Request, Usage
@@ -104,7 +103,7 @@ def clean(text: str) -> str:
 BODY_BYTES = 65536  # of an error body: the longest real ones (whole HTML pages) say nothing new after that
 WORDS_CHARS = 300
 
-_TABLES = shipped("failures.json")
+_TABLES = jsonl.table(__file__, "failures.json")
 _KINDS: dict[str, Kind] = _TABLES["kinds"]
 _BY_STATUS = {status: name for name, kind in _KINDS.items() for status in kind.get("status", ())}
 

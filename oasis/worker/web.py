@@ -506,12 +506,8 @@ def calmed(text: str) -> str:
 
 def tidy(text: str) -> str:
     """Return text with single spaces and at most one empty line at a time."""
-    kept: list[str] = []
-    for line in text.split("\n"):
-        line = " ".join(line.split())
-        if line or (kept and kept[-1]):
-            kept.append(line)
-    return "\n".join(kept).strip()
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def decoded(body: bytes, kind: str) -> str:
