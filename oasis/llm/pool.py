@@ -175,14 +175,16 @@ class Pool(Requests):
                 return _CLOSED
             self._serving.add(process)
         total, heard_s = 0, self._now_s()
+        once_s = (job.options.get("idle_s") or 600) + (job.options.get("connect_s") or 10)
+        silence_s = float(once_s * (job.options.get("retries", 2) + 1) + PATIENCE_S)
         try:
             for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
                 if job.is_cancelled():
                     job.grace_s = STOP_S
                     return _CANCELLED
                 if not line:
-                    if self._now_s() - heard_s > job.silence_s:
-                        raise PeerError(f"the worker was silent for {job.silence_s:g} s")
+                    if self._now_s() - heard_s > silence_s:
+                        raise PeerError(f"the worker was silent for {silence_s:g} s")
                     continue
                 heard_s = self._now_s()
                 total += len(line)
@@ -276,13 +278,11 @@ class _Job:
 
     def __init__(self, request: Request, on_event: Callable[[Event], None], cancelled: Cancelled):
         self.request = request
-        self.options = options = request.get("options") or {}
+        self.options = request.get("options") or {}
         self.on_event = on_event
         self.is_cancelled: Callable[[], bool] = lambda: False
         if cancelled is not None:
             self.is_cancelled = cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled
-        once_s = (options.get("idle_s") or 600) + (options.get("connect_s") or 10)
-        self.silence_s = float(once_s * (options.get("retries", 2) + 1) + PATIENCE_S)
         self.number = 0
         self.process: Process | None = None
         self.service = ""
