@@ -2539,8 +2539,8 @@ MUTANTS = (
     (
         "answers: a search that is not offered is told",
         "oasis/providers/wire.py",
-        "    if known is None:\n        hint",
-        "    if False:\n        hint",
+        "    if known is None:\n        raise",
+        "    if False:\n        raise",
         ("tests/providers/test_profiles.py",),
     ),
     (

@@ -160,20 +160,21 @@ class Usage:
         budget = self._budget()
         if not budget or service in self._free():
             return ""
-        percent = budget["percent"]
+        percent, month = budget["percent"], self._month()
+        parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
+        parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
+        words = ", ".join(parts)
         if percent >= 100:
-            if self._spent != self._month():
-                self._spent = self._month()
-                self._tell("The budget of this month is spent (%s)" % _in_words(budget))
-            raise BudgetError(
-                "the budget of this month is spent (%s)" % _in_words(budget),
-                "a model at home and the built-in service go on; budget_tokens and budget_cost in /etc/config/oasis",
-            )
+            if self._spent != month:
+                self._spent = month
+                self._tell("The budget of this month is spent (%s)" % words)
+            hint = "a model at home and the built-in service go on; budget_tokens and budget_cost in /etc/config/oasis"
+            raise BudgetError("the budget of this month is spent (%s)" % words, hint)
         with self._lock:
-            if percent < WARN_PERCENT or self._warned == self._month():
+            if percent < WARN_PERCENT or self._warned == month:
                 return ""
-            self._warned = self._month()
-        return "%d %% of this month's budget are used (%s)" % (percent, _in_words(budget))
+            self._warned = month
+        return "%d %% of this month's budget are used (%s)" % (percent, words)
 
     def _budget(self) -> Budget | None:
         """Return how much of the budget is used, None where there is none."""
@@ -268,9 +269,3 @@ def _money(millionths: int) -> str:
     if 0 < millionths < _MILLION // 100:
         return "0.%04d" % (millionths // 100)
     return "%d.%02d" % (millionths // _MILLION, millionths % _MILLION // 10000)
-
-
-def _in_words(budget: Budget) -> str:
-    parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
-    parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
-    return ", ".join(parts)

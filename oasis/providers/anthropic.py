@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
-from oasis.errors import SchemaError, SettingsError
+from oasis.errors import SchemaError
 from oasis.providers import decoding, events, gate, schemas, wire
 
 if False:  # annotations only
@@ -172,10 +172,7 @@ def _add_tools(body: Dict, chat: list[Turn], tools: list[Tool], options: Options
         choice = {"type": "tool", "name": wire.legal(wished["name"])} if isinstance(wished, dict) else {"type": "any"}
     if options.get("search"):
         if not rule.get("search"):
-            raise SettingsError(
-                f"search is not offered by {wire.model_of(options)} of {wire.label_of(options)}",
-                "choose another model for this chat, or switch its search off",
-            )
+            raise wire.no_search(options, "", "another model")
         declared.append({"type": "web_search_20250305", "name": "web_search", "max_uses": SEARCHES})
         choice = choice if tools else None
     if declared:

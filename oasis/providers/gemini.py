@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import urllib.parse
 
-from oasis.errors import SettingsError
 from oasis.providers import decoding, events, gate, schemas, wire
 from oasis.providers.decoding import Calls
 
@@ -164,11 +163,8 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options, rule: Rule) -> N
     if options.get("search"):
         offered = rule.get("search", True)
         if not offered or (offered == "alone" and tools):
-            how = "together with tools" if offered == "alone" else "at all"
-            raise SettingsError(
-                f"search is not offered {how} by {wire.model_of(options)} of {wire.label_of(options)}",
-                "choose a Gemini 3 model for this chat, or switch its search off",
-            )
+            how = " together with tools" if offered == "alone" else " at all"
+            raise wire.no_search(options, how, "a Gemini 3 model")
         declared.append({"googleSearch": {}})
         if tools:
             config["includeServerSideToolInvocations"] = True

@@ -84,9 +84,13 @@ def search_of(options: Options) -> Dict:
     """
     known = options["profile"].get("search")
     if known is None:
-        hint = "choose another service for this chat, or switch its search off"
-        raise SettingsError(f"search is not offered by {model_of(options)} of {label_of(options)}", hint)
+        raise no_search(options, "", "another service")
     return {**known}
+
+
+def no_search(options: Options, how: str, other: str) -> SettingsError:
+    message = f"search is not offered{how} by {model_of(options)} of {label_of(options)}"
+    return SettingsError(message, f"choose {other} for this chat, or switch its search off")
 
 
 def post(options: Options, url: str, body: Dict, auth: Headers | None = None) -> Request:
