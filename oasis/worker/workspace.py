@@ -8,11 +8,9 @@ Requests and answers are FileRequest and FileAnswer of shapes.pyi.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterator
 
 if not __package__:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -47,13 +45,14 @@ def main(user: str, folder: str) -> None:
 def answer(folder: str, request: FileRequest) -> FileAnswer:
     """Return the answer to a request."""
     try:
-        names = split(str(request.get("path") or ""))
-        work = _OPS[request["op"]]
-        root = os.open(folder, _FOLDER)
+        names, op = split(str(request.get("path") or "")), request["op"]
+        if not names and op not in ("list", "stat"):
+            raise ToolError("the path is empty", "like notes/a.txt")
+        here = _walked(folder, names[:-1], op == "write")
         try:
-            return work(root, names, request)
+            return _OPS[op](here, names[-1] if names else ".", request)
         finally:
-            os.close(root)
+            os.close(here)
     except OasisError as error:
         return {"error": error.message, "hint": error.hint}
     except OSError as error:
@@ -76,33 +75,24 @@ def split(path: str) -> list[str]:
     return names
 
 
-def _walked(root: int, names: list[str], is_made: bool = False) -> int:
-    """Return a descriptor of the folder with these names; the caller closes it."""
-    here = os.dup(root)
+def _walked(folder: str, names: list[str], is_made: bool) -> int:
+    """Return a descriptor of the folder with these names below another; the caller closes it."""
+    here = os.open(folder, _FOLDER)
     for name in names:
-        if is_made:
-            try:
+        try:
+            if is_made:
                 os.mkdir(name, 0o700, dir_fd=here)
-            except FileExistsError:
-                pass  # if it is no folder, opening it says so
+        except FileExistsError:
+            pass  # if it is no folder, opening it says so
+        except OSError:
+            os.close(here)
+            raise
         try:
             there = os.open(name, _FOLDER, dir_fd=here)
         finally:
             os.close(here)
         here = there
     return here
-
-
-@contextlib.contextmanager
-def _parent(root: int, names: list[str], is_made: bool = False) -> Iterator[tuple[int, str]]:
-    """Give a descriptor of the folder that holds the last name of a path, and that name."""
-    if not names:
-        raise ToolError("the path is empty", "like notes/a.txt")
-    folder = _walked(root, names[:-1], is_made)
-    try:
-        yield folder, names[-1]
-    finally:
-        os.close(folder)
 
 
 def _regular(number: int) -> int:
@@ -114,9 +104,8 @@ def _regular(number: int) -> int:
     return found.st_size
 
 
-def _read(root: int, names: list[str], request: FileRequest) -> FileAnswer:
-    with _parent(root, names) as (folder, name):
-        number = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
+def _read(folder: int, name: str, request: FileRequest) -> FileAnswer:
+    number = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
     size = _regular(number)
     with open(number, "rb") as handle:
         start = int(request.get("offset") or 0)
@@ -130,33 +119,32 @@ def _read(root: int, names: list[str], request: FileRequest) -> FileAnswer:
     return {**answer, "next_offset": end} if end < size else answer
 
 
-def _write(root: int, names: list[str], request: FileRequest) -> FileAnswer:
+def _write(folder: int, name: str, request: FileRequest) -> FileAnswer:
     data = request["text"].encode("utf-8", "replace")
-    with _parent(root, names, True) as (folder, name):
-        try:
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if not stat.S_ISREG(found.st_mode):
-                raise ToolError(f"{name} is no file")
-            old = found.st_size
-        except FileNotFoundError:
-            old = 0
-        total = len(data) + (old if request.get("append") else 0)
-        if total > FILE_BYTES:
-            raise ToolError(f"{name} would have {total} bytes, {FILE_BYTES} are allowed")
-        state = os.fstatvfs(folder)
-        if state.f_bavail * state.f_frsize < len(data) + FREE_BYTES:
-            raise ToolError("the workspace is full", "delete files that are not needed")
-        if request.get("append"):
-            _stored(os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder), data)
-            return {"name": name, "size_bytes": total}
-        temporary = f".{os.getpid()}.new"
-        number = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
-        try:
-            _stored(number, data)
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except OSError:
-            os.unlink(temporary, dir_fd=folder)
-            raise
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode):
+            raise ToolError(f"{name} is no file")
+        old = found.st_size
+    except FileNotFoundError:
+        old = 0
+    total = len(data) + (old if request.get("append") else 0)
+    if total > FILE_BYTES:
+        raise ToolError(f"{name} would have {total} bytes, {FILE_BYTES} are allowed")
+    state = os.fstatvfs(folder)
+    if state.f_bavail * state.f_frsize < len(data) + FREE_BYTES:
+        raise ToolError("the workspace is full", "delete files that are not needed")
+    if request.get("append"):
+        _stored(os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder), data)
+        return {"name": name, "size_bytes": total}
+    temporary = f".{os.getpid()}.new"
+    number = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
+    try:
+        _stored(number, data)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        os.unlink(temporary, dir_fd=folder)
+        raise
     return {"name": name, "size_bytes": total}
 
 
@@ -168,8 +156,8 @@ def _stored(number: int, data: bytes) -> None:
             view = view[handle.write(view) :]
 
 
-def _list(root: int, names: list[str], request: FileRequest) -> FileAnswer:
-    number = _walked(root, names)
+def _list(folder: int, name: str, request: FileRequest) -> FileAnswer:
+    number = os.open(name, _FOLDER, dir_fd=folder)
     entries: list[FileAnswer] = []
     try:
         found = sorted(os.listdir(number))
@@ -191,19 +179,15 @@ def _kind(found: os.stat_result) -> str:
     return {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}.get(stat.S_IFMT(found.st_mode), "other")
 
 
-def _delete(root: int, names: list[str], request: FileRequest) -> FileAnswer:
-    with _parent(root, names) as (folder, name):
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        remove = os.rmdir if stat.S_ISDIR(found.st_mode) else os.unlink
-        remove(name, dir_fd=folder)
+def _delete(folder: int, name: str, request: FileRequest) -> FileAnswer:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    remove = os.rmdir if stat.S_ISDIR(found.st_mode) else os.unlink
+    remove(name, dir_fd=folder)
     return {"name": name}
 
 
-def _stat(root: int, names: list[str], request: FileRequest) -> FileAnswer:
-    found, name = os.fstat(root), "."
-    if names:
-        with _parent(root, names) as (folder, name):
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+def _stat(folder: int, name: str, request: FileRequest) -> FileAnswer:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     modified_unix_s = int(found.st_mtime)
     return {"name": name, "kind": _kind(found), "size_bytes": found.st_size, "modified_unix_s": modified_unix_s}
 
