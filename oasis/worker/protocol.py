@@ -12,6 +12,7 @@ left out, once each, and reported, so that the daemon leaves it out from then on
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Callable
@@ -144,7 +145,11 @@ class _Exchange:
 
     def _plain(self, http: Http) -> object:
         """Return the JSON of a whole answer."""
-        return wire.answer_of(*transport.fetched(http, self._limits, self._send, self._now_s), self._options)
+        until_s, body = self._now_s() + self._limits["total_s"], b""
+        with contextlib.closing(transport.begun(http, self._limits, self._send)) as response:
+            while len(body) <= TOTAL_BYTES and (data := transport.read(response, until_s - self._now_s())):
+                body += data
+        return wire.answer_of(response.status, response.headers, body, self._options)
 
     def _embed(self, texts: list[str]) -> None:
         """Emit a vector for each text, and the tokens that they took."""

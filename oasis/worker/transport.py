@@ -37,7 +37,6 @@ import urllib.parse
 from collections.abc import Callable, Iterator
 from urllib.parse import SplitResult
 
-from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError
 
 if False:  # annotations only
@@ -331,19 +330,6 @@ def pieces(response: Response, read: Callable[[Response], bytes], most: int, who
         if taken > most:
             raise ProviderError(f"{whose} sent more than {most} bytes", hint)
         yield piece
-
-
-def fetched(http: Request, limits: Limits, send: Open, now_s: Callable[[], float]) -> tuple[int, Headers, bytes]:
-    """Return status, headers and the whole body of an answer."""
-    until_s = now_s() + limits["total_s"]
-    response = begun(http, limits, send)
-    try:
-        body = b""
-        while len(body) <= TOTAL_BYTES and (data := read(response, until_s - now_s())):
-            body += data
-    finally:
-        response.close()
-    return response.status, response.headers, body
 
 
 # What went wrong on the way
