@@ -2517,8 +2517,8 @@ MUTANTS = (
     (
         "answers: nothing is stored at the service",
         "oasis/providers/responses.py",
-        '"store": False',
-        '"store": True',
+        'body["store"] = False',
+        'body["store"] = True',
         OF_RESPONSES,
     ),
     ("answers: a message without an end is cut", "oasis/providers/cohere.py", "if not reason:", "if False:", OF_COHERE),

@@ -43,12 +43,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
         kept[at] = {**message, "content": blocks}
     is_paused = bool(kept) and kept[-1].get("stop_reason") == "pause"
     system, chat = gate.parted(kept, alternate=True, drop_empty=True, end_with_user=not is_paused)
-    body: Dict = {
-        "model": wire.model_of(options),
-        "max_tokens": options.get("max_tokens") or rule.get("max_tokens") or MAX_TOKENS,
-        "messages": [],
-        "stream": bool(options.get("stream")),
-    }
+    limit = options.get("max_tokens") or rule.get("max_tokens") or MAX_TOKENS
+    body = wire.begun(options, max_tokens=limit, messages=[])
     turns = _turns(chat, options)
     if system:
         body["system"] = [_text(system)]

@@ -18,11 +18,7 @@ TEXTS = 96  # at once
 def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> Request:
     checked = wire.checked(messages, wire.takes_of(options), options)
     chat = gate.prepare(checked, gate.merge_system_first, drop_empty=True, end_with_user=True)
-    body: Dict = {
-        "model": wire.model_of(options),
-        "messages": _messages(chat, options),
-        "stream": bool(options.get("stream")),
-    }
+    body = wire.begun(options, messages=_messages(chat, options))
     if options.get("search"):
         body.update(wire.search_of(options))
     choice = options.get("tool_choice")

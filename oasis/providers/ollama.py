@@ -30,12 +30,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     limits: Dict = {"num_ctx": options["profile"].get("num_ctx") or NUM_CTX}
     wire.put(limits, "num_predict", options.get("max_tokens"))
     wire.put(limits, "temperature", options.get("temperature"))
-    body: Dict = {
-        "model": wire.model_of(options),
-        "messages": _messages(gate.prepare(checked, _merge_system_runs)),
-        "stream": bool(options.get("stream")),
-        "options": limits,
-    }
+    body = wire.begun(options, messages=_messages(gate.prepare(checked, _merge_system_runs)))
+    body["options"] = limits
     choice = options.get("tool_choice")
     if tools and choice != "none":
         body["tools"] = declared = []

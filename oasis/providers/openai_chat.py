@@ -18,11 +18,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     profile, rule = options["profile"], wire.rule_of(options)
     rules: dict[str, bool] = {name: profile.get(name, False) for name in gate.RULES}  # type: ignore[misc]
     chat = gate.prepare(wire.checked(messages, wire.takes_of(options), options), gate.merge_system_first, **rules)
-    body: Dict = {
-        "model": wire.model_of(options),
-        "messages": _messages(chat, options),
-        "stream": bool(options.get("stream")),
-    }
+    body = wire.begun(options, messages=_messages(chat, options))
     if body["stream"] and profile.get("stream_options"):
         body["stream_options"] = {"include_usage": True}
     if options.get("search"):

@@ -22,12 +22,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     profile, rule, takes = options["profile"], wire.rule_of(options), wire.takes_of(options)
     alternate, bridge = profile.get("alternate", False), profile.get("bridge", False)
     system, chat = gate.parted(wire.checked(messages, takes, options, takes), alternate=alternate, bridge=bridge)
-    body: Dict = {
-        "model": wire.model_of(options),
-        "input": _items(chat, options),
-        "stream": bool(options.get("stream")),
-        "store": False,
-    }
+    body = wire.begun(options, input=_items(chat, options))
+    body["store"] = False
     if system:
         body["instructions"] = system
     if profile.get("encrypted") and rule.get("thinking") != "none":

@@ -93,6 +93,11 @@ def no_search(options: Options, how: str, other: str) -> SettingsError:
     return SettingsError(message, f"choose {other} for this chat, or switch its search off")
 
 
+def begun(options: Options, **fields: object) -> Dict:
+    """Return the body of a chat: the model, what comes next in the vendor's own words, whether the answer streams."""
+    return {"model": model_of(options), **fields, "stream": bool(options.get("stream"))}
+
+
 def post(options: Options, url: str, body: Dict, auth: Headers | None = None) -> Request:
     """Return a POST of `body`; the fields in options["extra"] are merged into it, objects key by key.
 
