@@ -30,11 +30,13 @@ if False:  # annotations only
     from oasis.providers.shapes import Request as Http
     from oasis.worker.shapes import Emit, Limits, Open, Request
 
-CONNECT_S = 10.0
-IDLE_S = 120.0
+# In seconds: to connect, without a byte, and in all. The longest answers of slow models at home take some minutes; what
+# drips on for longer is no answer.
+LIMITS: Limits = {
+    "connect_s": 10.0, "idle_s": 120.0, "total_s": 3600.0,
+    "ca_file": "", "proxy": "", "proxy_auth": "", "walled": False,
+}  # fmt: skip
 RETRIES = 2
-# The longest answers of slow models at home take some minutes; what drips on for longer is no answer.
-TOTAL_S = 3600.0
 WAIT_MAX_S = 60.0  # longer is for a person to decide
 BUDGET_S = 120.0  # the owner waits: after two minutes an answer to "why" is better than one more try
 REFUSALS = 4  # of parameters in one request; who refuses more does not take our requests at all
@@ -89,15 +91,8 @@ class _Exchange:
             "key": request.get("key") or "",  # the profile's `key` says whether one is needed
             "model": request.get("model") or profile.get("model") or "",
         }
-        self._limits: Limits = {
-            "connect_s": given.get("connect_s") or CONNECT_S,
-            "idle_s": given.get("idle_s") or profile.get("idle_s") or IDLE_S,
-            "total_s": given.get("total_s") or TOTAL_S,
-            "ca_file": given.get("ca_file") or "",
-            "proxy": given.get("proxy") or "",
-            "proxy_auth": given.get("proxy_auth") or "",
-            "walled": given.get("walled") or False,
-        }
+        usual = {**LIMITS, "idle_s": profile.get("idle_s") or LIMITS["idle_s"]}
+        self._limits: Limits = {name: given.get(name) or one for name, one in usual.items()}  # type: ignore[assignment]
         self._without = list(given.get("without") or [])
         self._module = providers.load(request.get("vendor") or profile["vendor"])
         self._send = send
