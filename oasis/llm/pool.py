@@ -32,7 +32,7 @@ if False:  # annotations only
     from oasis.providers.shapes import Event
     from oasis.worker.shapes import Request
 
-# In the environment of each, so that what one has started can be told from what is the owner's. A worker starts no
+# In the environment of each, so that what one has started is not mistaken for the owner's. A worker starts no
 # process: whatever it started is ended.
 MARK = "OASIS_WORKER"
 ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}

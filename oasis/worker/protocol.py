@@ -112,7 +112,7 @@ class _Exchange:
             if op == "chat":
                 self._chat(http, tools)
                 return
-            http = events.without(http, self._without)  # told, and not sent
+            http = events.without(http, self._without)  # shown, and not sent
             key = options["key"]
             hidden = {name: value.replace(key, "***") if key else value for name, value in http["headers"].items()}
             shown: Event = {"type": "shown", "method": http["method"], "url": http["url"], "headers": hidden}
