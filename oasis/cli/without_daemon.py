@@ -14,11 +14,11 @@ from oasis.cli.commands import FAILED, OK
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import read_line
 from oasis.core import clean
-from oasis.errors import OasisError, SettingsError, StoreError
+from oasis.errors import OasisError, SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Call, Iterator, Params, Round
+    from oasis.cli.shapes import Any, Call, Iterator, Round
     from oasis.cli.terminal import Screen
 
 # A slow router needs some seconds for the interpreter; an unconfirmed change is rolled back before anything is served.
@@ -65,10 +65,10 @@ def _start(call: Call) -> None:
     from oasis.uci import model
 
     try:
-        sections = model.parse(Files().read(Root(_root()).confdir + "/oasis") or b"", "oasis").sections
+        sections = model.stored(Files().read, Root(_root()).confdir, "oasis") or {}
     except OasisError:
-        sections = []  # then the service itself says what is wrong
-    if any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections):
+        sections = {}  # then the service itself says what is wrong
+    if sections.get("main", {}).get("enabled") in _OFF:
         raise SettingsError("the service is switched off", "uci set oasis.main.enabled=1; uci commit oasis")
     _, status = os.waitpid(os.posix_spawn(script, [script, "start"], os.environ), 0)
     until_s = time.monotonic() + (READY_S if status == 0 else 0)
@@ -150,20 +150,11 @@ def _examined() -> Round:
     executor = Executor(root.environment(), root.allowed(os.sep))
     ubus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
 
-    def config(package: str) -> dict[str, Params] | None:
-        try:
-            data = files.read(root.confdir + "/" + package) if "/" not in package else None
-        except StoreError:
-            return None  # a folder, a FIFO, a device: UCI has no such package either
-        return None if data is None else model.tables(model.parse(data, package))
-
     facts = Facts(
-        config,
-        ubus.call,
-        lambda path: files.read(root.path(path)),
-        lambda: int(time.time()),
+        lambda package: model.stored(files.read, root.confdir, package), ubus.call,
+        lambda path: files.read(root.path(path)), lambda: int(time.time()),
         lambda: model.listed(files.names(root.confdir)),
-    )
+    )  # fmt: skip
     found: Any = examined(root, files, executor.run, facts)
     checked: Round = found
     return checked

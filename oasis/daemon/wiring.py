@@ -6,6 +6,7 @@ nobody is served before the router is in a known state.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -28,7 +29,7 @@ from oasis.config.settings import Settings
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.daemon import migration
-from oasis.errors import OasisError, StoreError, UsageError
+from oasis.errors import OasisError, UsageError
 from oasis.llm.workers import Models
 from oasis.redaction.redactor import Redactor
 from oasis.system.child import Executor
@@ -41,7 +42,6 @@ from oasis.tools.router import Facts
 from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
 from oasis.uci.backends import BACKENDS, NAMES, chosen, open_cursor
-from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ class Daemon:
             "history": lambda: [record.copy() for record in journal.records()],
         }  # fmt: skip
         read_file = lambda path: files.read(root.path(path))  # noqa: E731
-        self.facts = Facts(self._config, self.ubus.call, read_file, clock.unix_s, known=known)
+        config = functools.partial(model.stored, self.machine.known.read, root.confdir)
+        self.facts = Facts(config, self.ubus.call, read_file, clock.unix_s, known=known)
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.approvals, self.allowance = ApprovalQueue(clock.now_s), Allowance(clock.now_s)
         self.refused: list[Refused] = []  # what the owner may still force, see tools/operator.py
@@ -258,13 +259,6 @@ class Daemon:
             run=self.executor.run if self.root.program("uci") else None,
             program=self.root.program("uci"),
         )
-
-    def _config(self, package: str) -> dict[str, dict[str, object]] | None:
-        try:
-            data = self.machine.known.read(self.root.confdir + "/" + package) if "/" not in package else None
-        except StoreError:
-            return None  # a folder, a FIFO, a device: UCI has no such package either
-        return None if data is None else tables(model.parse(data, package))
 
     @once
     def book(self) -> Book:

@@ -7,14 +7,14 @@ name to str or list of str). `export_text` and `file_text` write it back as `uci
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from oasis.errors import UciError
+from oasis.errors import StoreError, UciError
 from oasis.uci import delta, edit
 from oasis.uci.package import Package, Section, export_text, file_text
 from oasis.uci.parser import Importer
 
-__all__ = ["Package", "Section", "export_text", "file_text", "listed", "parse", "preview", "tables"]
+__all__ = ["Package", "Section", "export_text", "file_text", "listed", "parse", "preview", "stored", "tables"]
 
 
 # What a package manager leaves next to a file that the owner changed: UCI reads it, and it configures nothing.
@@ -58,6 +58,18 @@ _PARSED_BYTES = 32 * 1024
 def tables(package: Package) -> dict[str, dict[str, object]]:
     """Return the sections by name, in order: {".name", ".type", ".anonymous", ".index", option: str | [str]}."""
     return {section.name: section.table(index) for index, section in enumerate(package.sections)}
+
+
+def stored(read: Callable[[str], bytes | None], folder: str, package: str) -> dict[str, dict[str, object]] | None:
+    """Return the sections of a package as its file in a folder has them, None where there is none; see tables.
+
+    Raises: UciError for a file that cannot be parsed.
+    """
+    try:
+        data = read(folder + "/" + package) if "/" not in package else None
+    except StoreError:
+        return None  # a folder, a FIFO, a device: UCI has no such package either
+    return None if data is None else tables(parse(data, package))
 
 
 # -- preview: what files will be after operations, computed from their bytes alone ------------------------------------
