@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
     Card = list[tuple[str, str]]
 
-STATES = {
-    "applied": "applied",
-    "confirmed": "kept",
-    "rolled_back": "rolled back",
-    "rollback_failed": "ROLLBACK FAILED",
-}
+STATES = {"applied": "applied", "confirmed": "kept", "rolled_back": "rolled back", "rollback_failed": "ROLLBACK FAILED"}
 
 _RESULTS = {"seen": "verified", "not read back": "not verified"}
 _PROOFS = {

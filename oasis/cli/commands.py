@@ -70,7 +70,13 @@ def read(usage: str, words: list[str]) -> dict[str, str]:
     joined with single spaces, what may be given several times with line ends.
     Raises: UsageError naming the word.
     """
-    options, pending = _grammar(usage)
+    options, pending = dict.fromkeys(FLAGS, ""), []  # {option: the value it takes or "", with its marks}, the names
+    usual = iter(usage.split())
+    for word in usual:
+        if word.startswith("[-"):
+            options[word.strip("[]")] = "" if word.endswith("]") else next(usual)
+        else:
+            pending.append(word)
     found = dict.fromkeys([*options, *[_bare(name) for name in pending]], "")
     words = list(words)
     while words:
@@ -94,18 +100,6 @@ def read(usage: str, words: list[str]) -> dict[str, str]:
         if not name.startswith("[") and not found["-h"] and not found["--help"]:
             raise UsageError(f"{_bare(name)} is missing")
     return found
-
-
-def _grammar(usage: str) -> tuple[dict[str, str], list[str]]:
-    """Return ({option: the value that it takes or "", with its marks}, [positional names with their marks])."""
-    options, names = dict.fromkeys(FLAGS, ""), []
-    words = iter(usage.split())
-    for word in words:
-        if word.startswith("[-"):
-            options[word.strip("[]")] = "" if word.endswith("]") else next(words)
-        else:
-            names.append(word)
-    return options, names
 
 
 def _bare(name: str) -> str:

@@ -201,7 +201,7 @@ class Turn:
 
     def _on_tool_result(self, event: shapes.ToolEvent) -> None:
         self._has_failed = bool(event.get("is_error"))
-        if event.get("is_error"):
+        if self._has_failed:
             self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
 
     def _on_tool_progress(self, event: shapes.ToolEvent) -> None:
