@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from oasis.errors import StoreError, ToolError, UsageError
 
@@ -31,7 +31,7 @@ _MAPPED = b"\0" * 10 + b"\xff\xff"
 
 def connections(folder: str = FOLDER) -> dict[Connection, int]:
     """Return the state (kernel's number) of every TCP connection; what only listens is left out."""
-    return {_both(words): int(words[3], 16) for words in _table(folder)}
+    return {one: state for one, state, _ in _table(folder)}
 
 
 def of_processes(pids: list[int], folder: str = "/proc") -> list[Connection]:
@@ -39,8 +39,18 @@ def of_processes(pids: list[int], folder: str = "/proc") -> list[Connection]:
 
     Source: proc(5), /proc/PID/fd: a socket is a link to "socket:[INODE]", the number of the tables' tenth column.
     """
-    held = {link for pid in pids for link in _links("%s/%d/fd/" % (folder, pid))}
-    return [_both(words) for words in _table(folder + "/net") if len(words) > 9 and "socket:[%s]" % words[9] in held]
+    held = set()
+    for pid in pids:
+        try:
+            places = [entry.path for entry in os.scandir("%s/%d/fd" % (folder, pid))]
+        except OSError:
+            continue
+        for place in places:
+            try:
+                held.add(os.readlink(place))
+            except OSError:
+                continue  # closed meanwhile
+    return [one for one, _, inode in _table(folder + "/net") if "socket:[%s]" % inode in held]
 
 
 def connection(local: str, local_port: str, remote: str, remote_port: str) -> Connection:
@@ -48,7 +58,17 @@ def connection(local: str, local_port: str, remote: str, remote_port: str) -> Co
 
     Raises: UsageError when they are no addresses and ports.
     """
-    return (*_words(local, local_port), *_words(remote, remote_port))
+    ends = []
+    for address, port in ((local, local_port), (remote, remote_port)):
+        family = _socket.AF_INET6 if ":" in address else _socket.AF_INET
+        try:
+            packed = _socket.inet_pton(family, address.partition("%")[0])
+        except (OSError, ValueError):
+            raise UsageError("%r is no address" % address[:64], "the web server gives it to a CGI script")
+        if not (port.isascii() and port.isdigit() and int(port) < 65536):
+            raise UsageError("%r is no port" % port[:16], "the web server gives it to a CGI script")
+        ends.append((_plain(packed), int(port)))
+    return (*ends[0], *ends[1])
 
 
 def is_loopback(address: bytes) -> bool:
@@ -60,53 +80,26 @@ def mirrored(one: Connection) -> Connection:
     return (*one[2:], *one[:2])
 
 
-def _table(folder: str) -> list[list[str]]:
-    found: list[list[str]] = []
+def _table(folder: str) -> Iterator[tuple[Connection, int, str]]:
+    """Yield (connection, state, number of the inode or "") of each line of the kernel's tables that does not listen."""
     for name in ("tcp", "tcp6"):
         try:
             with open(folder + "/" + name, encoding="ascii") as lines:
-                next(lines, "")
-                rows = [line.split() for line in lines]
-                found += [words for words in rows if len(words) > 3 and int(words[3], 16) != LISTENS]
+                rows = [line.split() for line in lines][1:]
         except OSError as error:
             if error.errno != 2:  # a kernel without IPv6 has no tcp6
                 raise
-    return found
-
-
-def _links(folder: str) -> list[str]:
-    """Return what the links of a folder point to; none of those, and of folders, that are gone meanwhile."""
-    found = []
-    try:
-        for name in os.listdir(folder):
-            try:
-                found.append(os.readlink(folder + name))
-            except OSError:
-                continue
-    except OSError:
-        return found
-    return found
-
-
-def _both(words: list[str]) -> Connection:
-    return (*_end(words[1]), *_end(words[2]))
+            continue
+        for words in rows:
+            if len(words) > 3 and int(words[3], 16) != LISTENS:
+                inode = words[9] if len(words) > 9 else ""
+                yield (*_end(words[1]), *_end(words[2])), int(words[3], 16), inode
 
 
 def _end(text: str) -> tuple[bytes, int]:
     digits, _, port = text.partition(":")
     parts = [int(digits[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(digits), 8)]
     return _plain(b"".join(parts)), int(port, 16)
-
-
-def _words(address: str, port: str) -> tuple[bytes, int]:
-    family = _socket.AF_INET6 if ":" in address else _socket.AF_INET
-    try:
-        packed = _socket.inet_pton(family, address.partition("%")[0])
-    except (OSError, ValueError):
-        raise UsageError("%r is no address" % address[:64], "the web server gives it to a CGI script")
-    if not (port.isascii() and port.isdigit() and int(port) < 65536):
-        raise UsageError("%r is no port" % port[:16], "the web server gives it to a CGI script")
-    return _plain(packed), int(port)
 
 
 def _plain(address: bytes) -> bytes:
