@@ -50,11 +50,15 @@ def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
         except SchemaError as error:
             fault = error.message
         repairs = []
-        made = lenient_line(whole, repairs)
+        if not isinstance(whole, dict):
+            raise SchemaError("line must be an object")
+        made = lenient_message(whole, repairs) if "role" in whole else lenient_record(whole, repairs)
     except SchemaError as error:
         reports.append("the line at byte %d was skipped: %s" % (at, fault or error.message))
         return None
-    reports += ["the line at byte %d: %s" % (at, text) for text in repairs]
+    if repairs:
+        name = made.get("id") or whole.get("type", "title")
+        reports.append("the line at byte %d: %s was read in part: %s" % (at, name, ", ".join(repairs[:8])))
     return made
 
 
@@ -109,21 +113,6 @@ UNREADABLE = "a part that cannot be read"
 # What is quoted of a strange name.
 _QUOTED_CHARS = 40
 _UNREAD = "[a part of a message that this program cannot read: %s]"
-
-
-def lenient_line(value: "Json", reports: "list[str]") -> "Entry":
-    """Return a message or record as the schema wants it; what had to be changed for that is reported, in one text.
-
-    Raises: SchemaError for what is neither, or has no id that names it.
-    """
-    found: list[str] = []
-    if not isinstance(value, dict):
-        raise SchemaError("line must be an object")
-    made = lenient_message(value, found) if "role" in value else lenient_record(value, found)
-    if found:
-        name = value.get("type", "title") if "id" not in made else made["id"]
-        reports.append("%s was read in part: %s" % (name, ", ".join(found[:8])))
-    return made
 
 
 def lenient_message(value: "dict[str, Json]", found: "list[str]", path: str = "") -> "Message":

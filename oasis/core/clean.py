@@ -100,26 +100,20 @@ def narrow(given: str, skip: "Callable[[str, int], int] | None" = None) -> str:
     at = 0
     while at < len(given):
         end = skip(given, at) if skip else 0
+        char = given[at]
         if end:
             found.append(given[at:end])
+        elif char in "，；、。" or (char == "：" and not given[at + 1 : at + 2].isdigit()):
+            found += [char, " "]
+        elif char in "！？）":
+            found += [chr(ord(char) - 0xFEE0), " "]
+        elif "\uff01" <= char <= "\uff5d":
+            found.append(chr(ord(char) - 0xFEE0))
+        elif "\uff61" <= char <= "\uff9d":
+            found.append(_KANA[ord(char) - 0xFF61])
+        elif char in "\uff9e\uff9f" and found and found[-1] in _VOICED[1 if char == "\uff9e" else 2]:
+            found[-1] = chr(ord(found[-1]) + (1 if char == "\uff9e" else 2))
         else:
-            end = at + 1
-            found += _narrowed(given[at], given[end : end + 1], found)
-        at = end
+            found.append({"\uff5e": "\u301c", "\u3000": " "}.get(char, char))
+        at = end or at + 1
     return "".join(found)
-
-
-def _narrowed(char: str, following: str, before: list[str]) -> list[str]:
-    if char in "，；、。" or (char == "：" and not following.isdigit()):
-        return [char, " "]
-    if char in "！？）":
-        return [chr(ord(char) - 0xFEE0), " "]
-    if char == "\uff5e":
-        return ["\u301c"]
-    if "\uff01" <= char <= "\uff5d":
-        return [chr(ord(char) - 0xFEE0)]
-    if "\uff61" <= char <= "\uff9d":
-        return [_KANA[ord(char) - 0xFF61]]
-    if char in "\uff9e\uff9f" and before and before[-1] in _VOICED[1 if char == "\uff9e" else 2]:
-        return [chr(ord(before.pop()) + (1 if char == "\uff9e" else 2))]
-    return [" "] if char == "\u3000" else [char]

@@ -133,8 +133,8 @@ _OBJECTS: "dict[str, Fields]" = {
 _MESSAGE: "Fields" = {"id": _ID, "role": ROLES, "content": _CONTENT}
 # The fields that a message may have.
 OPTIONAL: "Fields" = {
-    "continues": _IDS, "head": _BOOKMARK, "options": "options", "cache": _TRUE, "taint": _LABELS,
-    "stop_reason": STOP_REASONS, "usage": "usage", "provider": _WORD, "model": _WORD, "error": "object",
+    "continues": _IDS, "taint": _LABELS, "head": _BOOKMARK, "cache": _TRUE, "stop_reason": STOP_REASONS,
+    "provider": _WORD, "model": _WORD, "usage": "usage", "error": "object", "options": "options",
 }  # fmt: skip
 # Type of a block, or of a record -> the fields that must be there, and those that may. The hash names a file.
 _FILE: "tuple[Fields, Fields]" = ({"media_type": _WORD, "sha256": _SHA256}, {"name": _WORD, "size_bytes": _COUNT})

@@ -110,7 +110,13 @@ def fit(messages: "list[Message]", budget_tokens: int, summary: str = "", most: 
 
     `summary` tells, in a model's words, what a call without it named as left out; `most` caps the count of messages.
     """
-    given = [_for_model(message) for message in messages]
+    given = list(messages)
+    for at, message in enumerate(messages):
+        if any(["user_only" in block for block in blocks(message)]):  # words for the owner alone
+            content = [block.copy() for block in blocks(message)]
+            for block in content:
+                block.pop("user_only", None)
+            given[at] = _with(message, content)
     sizes = [message_tokens(message) for message in given]
     dropped: set[int] = set()  # places in `given`
     total = sum(sizes)
@@ -138,16 +144,6 @@ def fit(messages: "list[Message]", budget_tokens: int, summary: str = "", most: 
         "cut": cut,
         "is_over": total > budget_tokens,
     }
-
-
-def _for_model(message: "Message") -> "Message":
-    """Return a message without words for the owner alone; itself when it has none."""
-    if not any(["user_only" in block for block in blocks(message)]):
-        return message
-    content = [block.copy() for block in blocks(message)]
-    for block in content:
-        block.pop("user_only", None)
-    return _with(message, content)
 
 
 def _with(message: "Message", content: "list[Block]") -> "Message":

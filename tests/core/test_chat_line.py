@@ -111,13 +111,13 @@ def test_records_are_read_in_the_same_way():
         ({"type": "archived", "archived": True, "unix_s": "now"}, {"archived": True}),
         ({"type": "newer", "taint": 5}, {"taint": [chat_line.UNREADABLE]}),
     ):
-        found = chat_line.lenient_line(value, [])
+        found = chat_line.lenient_record(value, [])
         schema.check_record(found)
         for key in wanted:
             assert found[key] == wanted[key]
     for value in ({"type": "bookmark", "name": "", "target": ID}, {"type": "bookmark", "name": "x", "target": 3}):
         try:
-            chat_line.lenient_line(value, [])
+            chat_line.lenient_record(value, [])
         except SchemaError:
             continue
         raise AssertionError(value)
