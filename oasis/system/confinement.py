@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 
 from oasis.errors import OasisError, PolicyError
+from oasis.system.connections import packed
 from oasis.system.root import Root
 
 if False:  # annotations only
@@ -171,7 +172,6 @@ TABLE = "oasis_worker"
 _PORTS = {"http": 80, "https": 443}
 # SSH and the page: never a model server, whatever the settings say.
 _MANAGEMENT_PORTS = (22, 80, 443)
-_MAPPED = b"\0" * 10 + b"\xff\xff"
 
 # After destination NAT (-100), so that the address is the one where the packet really goes.
 _RULES = """table inet %(table)s
@@ -224,13 +224,8 @@ def _servers(url: str) -> list[Server]:
         return []
     found: list[Server] = []
     for text in ["127.0.0.1", "::1"] if host.lower() == "localhost" else [host]:
-        family = _socket.AF_INET6 if ":" in text else _socket.AF_INET
-        try:
-            packed = _socket.inet_pton(family, text)
-        except (OSError, ValueError):
-            continue  # no address
-        if packed[:12] == _MAPPED:
-            family, packed = _socket.AF_INET, packed[12:]
-        # nft's word for the family, the address as the system writes it
-        found.append(("ip" if family == _socket.AF_INET else "ip6", _socket.inet_ntop(family, packed), number))
+        address = packed(text)
+        if address:  # nft's word for the family, the address as the system writes it
+            word, family = ("ip", _socket.AF_INET) if len(address) == 4 else ("ip6", _socket.AF_INET6)
+            found.append((word, _socket.inet_ntop(family, address), number))
     return found

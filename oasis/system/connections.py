@@ -60,15 +60,21 @@ def connection(local: str, local_port: str, remote: str, remote_port: str) -> Co
     """
     ends = []
     for address, port in ((local, local_port), (remote, remote_port)):
-        family = _socket.AF_INET6 if ":" in address else _socket.AF_INET
-        try:
-            packed = _socket.inet_pton(family, address.partition("%")[0])
-        except (OSError, ValueError):
+        found = packed(address.partition("%")[0])
+        if found is None:
             raise UsageError("%r is no address" % address[:64], "the web server gives it to a CGI script")
         if not (port.isascii() and port.isdigit() and int(port) < 65536):
             raise UsageError("%r is no port" % port[:16], "the web server gives it to a CGI script")
-        ends.append((_plain(packed), int(port)))
+        ends.append((found, int(port)))
     return (*ends[0], *ends[1])
+
+
+def packed(text: str) -> bytes | None:
+    """Return an address as 4 or 16 bytes, None for what is none."""
+    try:
+        return _plain(_socket.inet_pton(_socket.AF_INET6 if ":" in text else _socket.AF_INET, text))
+    except (OSError, ValueError):
+        return None
 
 
 def is_loopback(address: bytes) -> bool:
