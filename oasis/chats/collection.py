@@ -229,13 +229,7 @@ class Collection:
 
         Raises: UsageError when no chat has it; StoreError.
         """
-
-        def read(chat: Chat) -> dict[str, Message]:
-            chat.load([message])
-            return chat.messages
-
-        found: dict[str, Message] = self.look(chat or self.chat_of(message), read)
-        return found
+        return self.look(chat or self.chat_of(message), lambda chat: chat.load([message]).messages)
 
     def look(self, name: str, work: Callable[[Chat], T]) -> T:
         """Return what `work(chat)` does, reading alone; an archived chat stays archived.

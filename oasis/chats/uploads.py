@@ -54,7 +54,12 @@ class Uploads:
         Raises: UsageError for too much, or an upload that is not there any more.
         """
         if not upload:
-            self._make_room()
+            self._forget_old()
+            oldest = min(self._known, key=lambda one: self._known[one][1], default="")
+            if len(self._known) >= UPLOADS and self._now_s() - self._known[oldest][1] < IDLE_S:
+                raise UsageError("%d files are on their way already" % UPLOADS, "send them, or wait a minute")
+            if len(self._known) >= UPLOADS:
+                self.drop([oldest])
             upload = self._new_id()
             self._known[upload] = clean.name(name, NAME_CHARS) or "file", self._now_s()
             self._files.folder(self._folder)
@@ -100,16 +105,6 @@ class Uploads:
         if upload not in self._known:
             raise _gone(upload)
         return self._folder + "/" + upload
-
-    def _make_room(self) -> None:
-        """Drop an idle upload where there are too many; raise UsageError when all were touched a moment ago."""
-        self._forget_old()
-        if len(self._known) < UPLOADS:
-            return
-        oldest = min(self._known, key=lambda upload: self._known[upload][1])
-        if self._now_s() - self._known[oldest][1] < IDLE_S:
-            raise UsageError("%d files are on their way already" % UPLOADS, "send them, or wait a minute")
-        self.drop([oldest])
 
     def _forget_old(self) -> None:
         now_s = self._now_s()

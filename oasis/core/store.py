@@ -75,8 +75,8 @@ class Chat:
             self.heads = list(heads)
         return self
 
-    def load(self, heads: "list[str]") -> None:
-        """Read the threads that end in these messages, in addition to those that are there already.
+    def load(self, heads: "list[str]") -> "Chat":
+        """Read the threads that end in these messages, in addition to those that are there already; return self.
 
         Raises: UsageError for a message that is not in the chat.
         """
@@ -86,6 +86,7 @@ class Chat:
             with handle:
                 self._walk(handle, entries.end(handle)[0], missing, False)
         self._need(heads)
+        return self
 
     def _need(self, heads: "list[str]") -> None:
         for name in heads:
