@@ -180,65 +180,61 @@ def read(text: str, path: str) -> list[Table]:
     """
     if len(text) > MAX_CHARS:
         raise SettingsError("%s has more than %d characters" % (path, MAX_CHARS))
-    reader = _Reader(text, path)
-    found: list[Table] = [{"name": "", "is_array": False, "line": 1, "values": {}}]
-    reader.match(_GAP)
-    while reader.at < len(text):
-        if text[reader.at] == "[":
-            found.append(reader.header(found))
-        else:
-            reader.pair(found[-1]["values"])
-        reader.match(_GAP)
-    return found
+    return _Reader(text, path).tables()
 
 
 class _Reader:
     def __init__(self, text: str, path: str) -> None:
         self._text = text
         self._path = path
-        self.at = 0
+        self._at = 0
 
-    def header(self, found: list[Table]) -> Table:
-        line, is_array = self._line(), self._text.startswith("[[", self.at)
-        self.at += 2 if is_array else 1
-        end = "]]" if is_array else "]"
-        self.match(_BLANK)
-        name = self._key()
-        self._sign(end, "the name of a table ends with " + end, line)
-        self._end_line()
-        if any(table["name"] == name and not (is_array and table["is_array"]) for table in found):
-            raise self._wrong("the table %s is there twice" % name, line)
-        return {"name": name, "is_array": is_array, "line": line, "values": {}}
-
-    def pair(self, values: dict[str, tuple[int, Value]]) -> None:
-        line, key = self._line(), self._key()
-        self._sign("=", "a = is missing behind %s" % key, line)
-        if key in values:
-            raise self._wrong("%s is set twice" % key, line)
-        values[key] = (line, self._value(0))
-        self._end_line()
+    def tables(self) -> list[Table]:
+        found: list[Table] = [{"name": "", "is_array": False, "line": 1, "values": {}}]
+        self._match(_GAP)
+        while self._at < len(self._text):
+            line, is_array = self._line(), self._text.startswith("[[", self._at)
+            if self._text[self._at] == "[":
+                end = "]]" if is_array else "]"
+                self._at += len(end)
+                self._match(_BLANK)
+                name = self._key()
+                self._sign(end, "the name of a table ends with " + end, line)
+                if any(table["name"] == name and not (is_array and table["is_array"]) for table in found):
+                    raise self._wrong("the table %s is there twice" % name, line)
+                found.append({"name": name, "is_array": is_array, "line": line, "values": {}})
+            else:
+                key, values = self._key(), found[-1]["values"]
+                self._sign("=", "a = is missing behind %s" % key, line)
+                if key in values:
+                    raise self._wrong("%s is set twice" % key, line)
+                values[key] = (line, self._value(0))
+            if self._match(_REST) is None:
+                raise self._wrong("nothing more is expected on this line")
+            self._match(_GAP)
+        return found
 
     def _key(self) -> str:
-        found = self.match(_BARE)
+        found = self._match(_BARE)
         key = found if found is not None else self._string()
         if key is None:
             raise self._wrong("a key is letters, digits, _ and -, or stands in quotes")
-        if self._text.startswith(".", self.at):
+        if self._text.startswith(".", self._at):
             raise self._wrong("keys with dots are not read here")
         return key
 
     def _value(self, depth: int) -> Value:
-        if self._text.startswith(('"""', "'''"), self.at):
+        if self._text.startswith(('"""', "'''"), self._at):
             raise self._wrong("strings over several lines are not read here")
-        if self._text.startswith("[", self.at):
+        if self._text.startswith("[", self._at):
             return self._array(depth + 1)
         text = self._string()
         if text is not None:
             return text
-        word = self.match(_WORD)
+        word = self._match(_WORD)
         if word is not None:
             return word == "true"
-        number = self.match(_DIGITS)
+        number = self._match(_DIGITS)
         if number is None:
             raise self._wrong("this is no text in quotes, number, true, false or [list]")
         is_whole = not set(number) & set(".eE")
@@ -247,29 +243,29 @@ class _Reader:
     def _array(self, depth: int) -> list[Value]:
         if depth > DEPTH:
             raise self._wrong("lists are nested too deep")
-        self.at += 1
+        self._at += 1
         items: list[Value] = []
-        self.match(_GAP)
-        while not self._text.startswith("]", self.at):
+        self._match(_GAP)
+        while not self._text.startswith("]", self._at):
             items.append(self._value(depth))
-            self.match(_GAP)
-            if self._text.startswith(",", self.at):
-                self.at += 1
-                self.match(_GAP)
-            elif not self._text.startswith("]", self.at):
+            self._match(_GAP)
+            if self._text.startswith(",", self._at):
+                self._at += 1
+                self._match(_GAP)
+            elif not self._text.startswith("]", self._at):
                 raise self._wrong("a list ends with ], and its items with a comma")
-        self.at += 1
+        self._at += 1
         return items
 
     def _string(self) -> str | None:
-        literal = _LITERAL.match(self._text, self.at)
-        found = literal or _BASIC.match(self._text, self.at)
+        literal = _LITERAL.match(self._text, self._at)
+        found = literal or _BASIC.match(self._text, self._at)
         if found is None:
-            if self._text.startswith(("'", '"'), self.at):
+            if self._text.startswith(("'", '"'), self._at):
                 raise self._wrong("a string ends on its line, with the quote that it began with")
             return None
         text = found.group(1) if literal else _ESCAPE.sub(self._unescaped, found.group(1))
-        self.at = found.end()
+        self._at = found.end()
         return text
 
     def _unescaped(self, found: re.Match[str]) -> str:
@@ -282,25 +278,21 @@ class _Reader:
         return chr(code)
 
     def _sign(self, sign: str, words: str, line: int) -> None:
-        self.match(_BLANK)
-        if not self._text.startswith(sign, self.at):
+        self._match(_BLANK)
+        if not self._text.startswith(sign, self._at):
             raise self._wrong(words, line)
-        self.at += len(sign)
-        self.match(_BLANK)
+        self._at += len(sign)
+        self._match(_BLANK)
 
-    def _end_line(self) -> None:
-        if self.match(_REST) is None:
-            raise self._wrong("nothing more is expected on this line")
-
-    def match(self, pattern: re.Pattern[str]) -> str | None:
-        found = pattern.match(self._text, self.at)
+    def _match(self, pattern: re.Pattern[str]) -> str | None:
+        found = pattern.match(self._text, self._at)
         if found is None:
             return None
-        self.at = found.end()
+        self._at = found.end()
         return found.group()
 
     def _line(self) -> int:
-        return self._text.count("\n", 0, self.at) + 1
+        return self._text.count("\n", 0, self._at) + 1
 
     def _wrong(self, words: str, line: int = 0) -> SettingsError:
         return SettingsError("%s:%d: %s" % (self._path, line or self._line(), words))

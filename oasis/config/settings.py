@@ -113,10 +113,6 @@ class Settings:
         """Return when the built-in provider answers, one of OFFLINE_MODES."""
         return self.choice("offline", OFFLINE_MODES)
 
-    def profiles(self) -> Profiles:
-        """Return what a service can be of, by the profile's name; see providers/profiles.json."""
-        return providers.profiles()
-
     def services(self, name: str = "", model: str = "") -> list[Service]:
         """Return the model services, the active one first; one of them with another model than its own."""
         sections = [section for section in self.sections() if section.type == "service"]

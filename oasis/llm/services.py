@@ -11,6 +11,7 @@ import itertools
 import threading
 from collections.abc import Callable, Mapping
 
+from oasis import providers
 from oasis.config import settings as sections
 from oasis.config.settings import OFFLINE, PROXY, write
 from oasis.core import clean
@@ -71,13 +72,13 @@ class Book:
         return {"providers": [
             {"profile": name, "name": entry["name"], "endpoint": entry.get("base_url", ""),
              "model": entry.get("model", ""), "key": entry.get("key", "none"), "local": bool(entry.get("local"))}
-            for name, entry in self._settings.profiles().items()
+            for name, entry in providers.profiles().items()
         ]}  # fmt: skip
 
     def service_add(self, name: str, key: str = "", **given: str | int) -> shapes.Made:
         """Add a service behind the others; return its identifier."""
         with self._lock:
-            known = self._settings.profiles()
+            known = providers.profiles()
             profile = sections.profile_of(name, known)
             if not profile:
                 raise UsageError("no provider is called %r" % name, "there are: " + ", ".join(sorted(known)))
@@ -186,7 +187,7 @@ class Book:
                 _printable(option, value)
         section = uci.Section("service", "new", True)
         section.options = {name: value for name, value in values.items() if value}
-        item = sections.service(section, self._settings.profiles(), {})
+        item = sections.service(section, providers.profiles(), {})
         if item.get("is_wrong"):
             raise UsageError(str(item["note"]))
 
