@@ -1524,7 +1524,7 @@ MUTANTS = (
     (
         "foreign edit: the file backend writes over no other file than it read",
         "oasis/uci/disk.py",
-        "if old is not None and _bytes(path) != old:",
+        "if handle.read() != old:",
         "if False:",
         ("tests/uci/test_file_backend.py",),
     ),

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 
 from oasis.catalogue import entries, validators
-from oasis.catalogue.draft import Draft
+from oasis.catalogue.draft import Draft, find
 from oasis.catalogue.entries import is_code, known_as, mark, option, option_names, packages, section_type, title, types
 from oasis.uci.edit import label
 
@@ -79,7 +79,7 @@ class _Review:
         if op == "add":
             self._check_new(number, operation)
         elif op == "set" and "option" not in operation:
-            section = self._draft.find(package, operation["section"])
+            section = find(self._draft.sections(package), operation["section"])
             found = self._draft.sections(package).get(section, {})
             if found.get(".type") != operation["type"]:
                 if self._check_new(number, operation):
@@ -117,7 +117,7 @@ class _Review:
 
     def _section(self, number: int, operation: Operation) -> str:
         package, wanted = operation["package"], operation["section"]
-        found = self._draft.find(package, wanted)
+        found = find(self._draft.sections(package), wanted)
         if not found:
             sections = self._draft.sections(package)
             if "@" in wanted:
@@ -203,7 +203,7 @@ class _Review:
                 self._add(number, "missing_reference", where, text, self._near(value, names))
         if self.findings:
             return  # a name that was only misspelt would look removed everywhere
-        for package in self._draft.loaded():  # nothing may name what the operations removed or renamed
+        for package in list(self._draft.read):  # nothing may name what the operations removed or renamed
             for name, section in self._draft.sections(package).items():
                 for key, given in section.items():
                     entry = option(package, str(section[".type"]), key) if not key.startswith(".") else None

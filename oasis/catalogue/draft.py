@@ -18,31 +18,28 @@ _INDEXED = re.compile(r"@([^\[\]]+)\[(-?[0-9]{1,5})\]\Z")
 class Draft:
     """The state after the operations so far; packages are read when first asked for.
 
-    `read_package(name)` gives {section name: {".type", option: str | [str]}} in file order.
+    `read_package(name)` gives {section name: {".type", option: str | [str]}} in file order; `read` holds the packages
+    that were asked for, as they are now.
     """
 
     def __init__(self, read_package: ReadPackage) -> None:
         self._read = read_package
         self._before: dict[str, Sections] = {}
-        self._now: dict[str, dict[str, dict[str, object]]] = {}
+        self.read: dict[str, dict[str, dict[str, object]]] = {}
         self._origin: dict[tuple[str, str], str] = {}
         self._added = 0
 
-    def loaded(self) -> list[str]:
-        """Return the names of the packages that were read."""
-        return list(self._now)
-
     def before(self, package: str) -> Sections:
         """Return the sections as they were read."""
-        if package not in self._before:
-            self._before[package] = self._read(package)
-            self._now[package] = {name: dict(section) for name, section in self._before[package].items()}
+        self.sections(package)
         return self._before[package]
 
     def sections(self, package: str) -> dict[str, dict[str, object]]:
         """Return the sections as they are now."""
-        self.before(package)
-        return self._now[package]
+        if package not in self.read:
+            self._before[package] = self._read(package)
+            self.read[package] = {name: dict(section) for name, section in self._before[package].items()}
+        return self.read[package]
 
     def earlier(self, package: str, section: str) -> Section | None:
         """Return a section as it was read, also when it is renamed since; None when it is new."""
@@ -55,10 +52,6 @@ class Draft:
         found = self.sections(package)
         same = [name for name in found if found[name][".type"] == found[section][".type"]]
         return "@{}[{}]".format(found[section][".type"], same.index(section))
-
-    def find(self, package: str, section: str) -> str:
-        """Return the name of a section given by name or as @type[index], "" when it is not there."""
-        return find(self.sections(package), section)
 
     def follow(self, operation: Operation, section: str) -> None:
         """Do an operation; `section` is what `find` says of its section."""
@@ -83,12 +76,12 @@ class Draft:
             found[section] = {name if key == option else key: value for key, value in found[section].items()}
         elif op == "rename":
             name = operation["name"]
-            self._now[package] = {name if key == section else key: value for key, value in found.items()}
+            self.read[package] = {name if key == section else key: value for key, value in found.items()}
             self._origin[package, name] = self._origin.get((package, section), section)
         elif op == "reorder":
             names = [name for name in found if name != section]
             names.insert(operation["index"], section)
-            self._now[package] = {name: found[name] for name in names}
+            self.read[package] = {name: found[name] for name in names}
         elif option:
             found[section].pop(option, None)
         else:

@@ -54,14 +54,14 @@ def types(package: str) -> dict[str, SectionType]:
 def type_name(package: str, type_: str) -> str:
     """Return a type as the catalogue has it: wireguard_* for wireguard_home."""
     known = types(package)
-    if type_ in known:
-        return type_
-    return next((name for name in known if name.endswith("*") and type_.startswith(name[:-1])), type_)
+    stars = [name for name in known if name.endswith("*") and type_.startswith(name[:-1])]
+    return type_ if type_ in known or not stars else stars[0]
 
 
 def section_type(package: str, type_: str) -> SectionType | None:
     """Return the entry of a section type, None when there is none."""
-    return types(package).get(type_name(package, type_))
+    known = types(package)
+    return known.get(type_) or known.get(type_name(package, type_))
 
 
 def option(package: str, type_: str, name: str) -> Entry | None:

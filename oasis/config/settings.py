@@ -288,23 +288,16 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
     if not is_whole(tokens):
         problems.append("context_tokens is %r, not a whole number" % tokens)
     item: Service = {
-        "identifier": identifier,
-        "name": name,
-        "model": model or texts.get("model", "") or entry.get("model", ""),
-        "profile": profile,
-        "vendor": entry.get("vendor", ""),
-        "base_url": base_url,
-        "tool_mode": texts.get("tool_mode", TOOL_MODES[0]),
-        "context_tokens": int(tokens) if is_whole(tokens) else -1,
+        "identifier": identifier, "name": name, "model": model or texts.get("model", "") or entry.get("model", ""),
+        "profile": profile, "vendor": entry.get("vendor", ""), "base_url": base_url,
+        "tool_mode": texts.get("tool_mode", TOOL_MODES[0]), "context_tokens": int(tokens) if is_whole(tokens) else -1,
         "key": entry.get("key", "none"),
         # What is sent to a local server stays at home, so a remote server of a local kind is not local.
         "is_local": bool(entry.get("local")) and (not base_url or is_at_home(base_url)),
         "pace": {"per_s": entry.get("per_s", PER_S), "burst": entry.get("burst", BURST)},
         "options": _options(texts, section.options.get("extra", []), problems),
-        "is_wrong": False,
-        "ready": False,
-        "note": "",
-    }
+        "is_wrong": False, "ready": False, "note": "",
+    }  # fmt: skip
     if item["tool_mode"] not in TOOL_MODES:
         problems.append("tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES)))
     item["is_wrong"] = bool(problems)

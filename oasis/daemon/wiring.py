@@ -120,11 +120,9 @@ class Daemon:
 
     def _wire_changes(self) -> None:
         files, clock, root = self.files, self.clock, self.root
-        self.policy = policy = Policy(
-            self.settings.choice("approval", APPROVALS),
-            self.settings.number("confirm_s", 0),
-            self.settings.number("management_confirm_s", 0),
-        )
+        number = self.settings.number
+        approval = self.settings.choice("approval", APPROVALS)
+        self.policy = policy = Policy(approval, number("confirm_s", 0), number("management_confirm_s", 0))
         self.journal = journal = Journal(files, root.state_folder, free_bytes)
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         questions = Questions(self._owner_way, lambda: self.confinement.reason(), self._texts, self._luci_waits)
@@ -252,13 +250,9 @@ class Daemon:
             return self._message_ids.next()
 
     def cursor(self) -> Cursor:
-        return open_cursor(
-            self.root.confdir,
-            self.root.run_folder + "/uci",
-            backend=self.backend,
-            run=self.executor.run if self.root.program("uci") else None,
-            program=self.root.program("uci"),
-        )
+        program = self.root.program("uci")
+        run = self.executor.run if program else None
+        return open_cursor(self.root.confdir, self.root.run_folder + "/uci", self.backend, run, program)
 
     @once
     def book(self) -> Book:

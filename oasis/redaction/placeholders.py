@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from oasis.catalogue.draft import Draft
+from oasis.catalogue.draft import Draft, find
 from oasis.errors import PolicyError
 from oasis.redaction import secret_options
 from oasis.redaction.foreign import HIDDEN
@@ -70,7 +70,7 @@ class Restorer:
         for operation in operations:
             operation, kind = operation.copy(), ""
             package = operation["package"]
-            section = self._draft.find(package, operation["section"]) if "section" in operation else ""
+            section = find(self._draft.sections(package), operation["section"]) if "section" in operation else ""
             if section:
                 kind = str(self._draft.sections(package)[section][".type"])
             if "value" in operation:

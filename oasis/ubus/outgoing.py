@@ -22,19 +22,10 @@ SESSION = "ubus_rpc_session"
 _TIMEOUT_S = 10
 _NAME, _OLD_NAME = "/ubus/ubus.sock", "/ubus.sock"
 _WORDS = {
-    1: "invalid command",
-    2: "invalid argument",
-    3: "no such method",
-    4: "not found",
-    5: "no data",
-    6: "permission denied",
-    7: "timed out",
-    8: "not supported",
-    9: "unknown error",
-    10: "connection failed",
-    12: "the arguments are no JSON object",
-    255: "cannot connect to ubusd",
-}
+    1: "invalid command", 2: "invalid argument", 3: "no such method", 4: "not found", 5: "no data",
+    6: "permission denied", 7: "timed out", 8: "not supported", 9: "unknown error", 10: "connection failed",
+    12: "the arguments are no JSON object", 255: "cannot connect to ubusd",
+}  # fmt: skip
 
 
 class Ubus:

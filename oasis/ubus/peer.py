@@ -54,13 +54,9 @@ class Peer:
     """
 
     def __init__(
-        self,
-        connect: Callable[[float], _socket.socket],
-        objects: Objects,
-        answer: Callable[[Call], Mapping[str, object]],
-        log: Callable[[str], None],
-        waiters: int = 16,
-    ) -> None:
+        self, connect: Callable[[float], _socket.socket], objects: Objects,
+        answer: Callable[[Call], Mapping[str, object]], log: Callable[[str], None], waiters: int = 16,
+    ) -> None:  # fmt: skip
         self._connect = connect
         self._objects = objects
         self._log = log

@@ -29,14 +29,8 @@ if TYPE_CHECKING:
 # The words LuCI takes as true.
 _TRUE = ("1", "true", "yes", "on", "enabled")
 _CHANGE_WORDS = {
-    "+": "add",
-    "-": "remove",
-    "": "set",
-    "@": "rename",
-    "^": "order",
-    "|": "list-add",
-    "~": "list-del",
-}
+    "+": "add", "-": "remove", "": "set", "@": "rename", "^": "order", "|": "list-add", "~": "list-del",
+}  # fmt: skip
 
 
 class Cursor:

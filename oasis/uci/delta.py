@@ -13,13 +13,9 @@ from oasis.uci.package import Package, Record
 
 _COMMANDS = "+-@^|~"
 _OPERATIONS = {
-    edit.ADD: edit.set_value,
-    edit.CHANGE: edit.set_value,
-    edit.REMOVE: edit.delete,
-    edit.RENAME: edit.rename,
-    edit.LIST_ADD: edit.add_list,
-    edit.LIST_DEL: edit.del_list,
-}
+    edit.ADD: edit.set_value, edit.CHANGE: edit.set_value, edit.REMOVE: edit.delete, edit.RENAME: edit.rename,
+    edit.LIST_ADD: edit.add_list, edit.LIST_DEL: edit.del_list,
+}  # fmt: skip
 
 
 def parse(data: bytes, package: str) -> list[Record]:

@@ -119,8 +119,10 @@ def replace(path: str, data: bytes, old: bytes | None = None) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        if old is not None and _bytes(path) != old:
-            raise Outrun(path)
+        if old is not None:
+            with open(path, "rb") as handle:
+                if handle.read() != old:
+                    raise Outrun(path)
         os.rename(temporary, path)
         is_made = False
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -133,11 +135,6 @@ def replace(path: str, data: bytes, old: bytes | None = None) -> None:
     finally:
         if is_made:
             os.unlink(temporary)
-
-
-def _bytes(path: str) -> bytes:
-    with open(path, "rb") as handle:
-        return handle.read()
 
 
 def _failed(path: str, error: OSError) -> libuci.Refused:

@@ -251,13 +251,7 @@ _HINTS = {
     "value": "a value is text without control characters but tab and newline",
     "index": "the position is a number from 0",
 }
-_OPERATIONS = {
-    "set": set_value,
-    "add_list": add_list,
-    "del_list": del_list,
-    "delete": delete,
-    "rename": rename,
-}
+_OPERATIONS = {"set": set_value, "add_list": add_list, "del_list": del_list, "delete": delete, "rename": rename}
 
 
 def label(operation: Operation) -> str:

@@ -49,19 +49,11 @@ def is_value(text: str) -> bool:
 # `Refused` is a UciError that keeps libuci's number, and for a file that does not parse the place: (reason, line,
 # byte). Catch UciError; nothing outside this package needs the number.
 
-INVALID = 2
-NOT_FOUND = 3
-IO = 4
-PARSE = 5
-DUPLICATE = 6
-
+INVALID, NOT_FOUND, IO, PARSE, DUPLICATE = 2, 3, 4, 5, 6
 WORDS = {
-    INVALID: "Invalid argument",
-    NOT_FOUND: "Entry not found",
-    IO: "I/O error",
-    PARSE: "Parse error",
+    INVALID: "Invalid argument", NOT_FOUND: "Entry not found", IO: "I/O error", PARSE: "Parse error",
     DUPLICATE: "Duplicate entry",
-}
+}  # fmt: skip
 
 
 class Refused(UciError):

@@ -37,11 +37,9 @@ class Importer:
     """
 
     def __init__(
-        self,
-        name: str | None,
-        merge_into: Package | None = None,
+        self, name: str | None, merge_into: Package | None = None,
         on_error: Callable[[libuci.Refused], None] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.lines: LineBuffer | None = None
         self._finished: list[Package] = []
         self._name = name
