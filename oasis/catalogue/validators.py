@@ -84,29 +84,8 @@ def _say(is_good: bool, text: str) -> str:
     return "" if is_good else "must be " + text
 
 
-def in_range(value: str, low: str, high: str) -> str:
-    return _say(_is_integer(value) and int(low) <= int(value) <= int(high), f"a whole number from {low} to {high}")
-
-
-def at_least(value: str, low: str) -> str:
-    return _say(_is_integer(value) and int(value) >= int(low), f"a whole number, {low} or more")
-
-
-def at_most(value: str, high: str) -> str:
-    return _say(_is_integer(value) and int(value) <= int(high), f"a whole number, {high} or less")
-
-
 def _is_integer(value: str) -> bool:
     return address_text.is_number(value[1:] if value.startswith("-") else value)
-
-
-def max_length(value: str, size: str) -> str:
-    """Validate a length in bytes, which is what the programs count."""
-    return _say(len(value.encode("utf-8", "surrogateescape")) <= int(size), f"{size} bytes long at most")
-
-
-def range_length(value: str, low: str, high: str) -> str:
-    return _say(int(low) <= len(value) <= int(high), f"{low} to {high} characters long")
 
 
 def label(value: str) -> str:
@@ -134,10 +113,6 @@ def ipaddr(value: str, nomask: str = "") -> str:
 
 def oneof(value: str, *choices: str) -> str:
     return _say(value in choices, "one of: " + ", ".join(choices))
-
-
-def anycase(value: str, *choices: str) -> str:
-    return _say(value.lower() in [choice.lower() for choice in choices], "one of: " + ", ".join(choices))
 
 
 def pattern(value: str, expression: str, text: str) -> str:
@@ -252,9 +227,22 @@ _TESTS: dict[str, tuple[Callable[[str], bool], str]] = {
 }
 # Those that take arguments or say more than one thing.
 _FUNCTIONS: dict[str, Callable[..., str]] = {
-    "anycase": anycase, "ip4addr": ip4addr, "ip6addr": ip6addr, "ipaddr": ipaddr, "label": label, "max": at_most,
-    "maxlength": max_length, "min": at_least, "oneof": oneof, "pattern": pattern, "range": in_range,
-    "rangelength": range_length,
+    "range": lambda value, low, high: _say(
+        _is_integer(value) and int(low) <= int(value) <= int(high), f"a whole number from {low} to {high}"
+    ),
+    "min": lambda value, low: _say(_is_integer(value) and int(value) >= int(low), f"a whole number, {low} or more"),
+    "max": lambda value, high: _say(_is_integer(value) and int(value) <= int(high), f"a whole number, {high} or less"),
+    # in bytes, which is what the programs count
+    "maxlength": lambda value, size: _say(
+        len(value.encode("utf-8", "surrogateescape")) <= int(size), f"{size} bytes long at most"
+    ),
+    "rangelength": lambda value, low, high: _say(
+        int(low) <= len(value) <= int(high), f"{low} to {high} characters long"
+    ),
+    "anycase": lambda value, *choices: _say(
+        value.lower() in [choice.lower() for choice in choices], "one of: " + ", ".join(choices)
+    ),
+    "ip4addr": ip4addr, "ip6addr": ip6addr, "ipaddr": ipaddr, "label": label, "oneof": oneof, "pattern": pattern,
 }  # fmt: skip
 
 
