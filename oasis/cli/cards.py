@@ -25,56 +25,52 @@ _PROOFS = {
     "console": "at the console, which proves nothing of the network",
     "word": "not proved, the owner said so",
 }
+_IN_SIGHT = "  words of others were in sight when it was made"
 
 
 def plan_card(plan: PlanCard, with_hash: bool) -> Card:
     """Return a plan: in words, as UCI, what follows from it; `with_hash` adds what an approval elsewhere needs."""
-    card = [(clean.shown(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
-    card += [(clean.shown(f"  - {word}"), "") for word in plan["words"]]
+    card = [(f"Plan {plan['short']}: {plan['summary']}", "bold"), *[(f"  - {word}", "") for word in plan["words"]]]
     for secret in plan.get("secrets", []):
         if secret.get("value"):
-            card.append((clean.shown(f"  in clear: {secret['where']} is '{secret['value']}'"), "bold"))
+            card.append((f"  in clear: {secret['where']} is '{secret['value']}'", "bold"))
     if plan["risk"] == "risky":
-        card.append((clean.shown("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
+        card.append(("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"]), ""))
     card += _diff(plan["diff"])
     if plan["services"]:
         services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
-        card.append((clean.shown(f"  then: {services}"), ""))
+        card.append((f"  then: {services}", ""))
     if plan["confirm_s"]:
         limit = f"within {plan['confirm_s']} s"
         card.append((f"  afterwards it must be kept {limit}, or everything is undone automatically", ""))
     if plan.get("verdict"):
         verdict = plan["verdict"]
         words = "; ".join([verdict["verdict"].replace("_", " "), *verdict["reasons"]])
-        card.append((clean.shown(f"  will you still reach it: {words}"), "-" if verdict["verdict"] == "no" else ""))
+        card.append((f"  will you still reach it: {words}", "-" if verdict["verdict"] == "no" else ""))
     if plan.get("untrusted"):
-        card.append((clean.shown(f"  words of others are in it: {', '.join(plan['untrusted'])}"), ""))
+        card.append((f"  words of others are in it: {', '.join(plan['untrusted'])}", ""))
     elif plan.get("tainted"):
-        card.append(("  words of others were in sight when it was made", ""))
+        card.append((_IN_SIGHT, ""))
     if plan.get("forces"):
-        card.append((clean.shown(f"  forced by you: {', '.join(plan['forces'])}"), "-"))
+        card.append((f"  forced by you: {', '.join(plan['forces'])}", "-"))
     if plan.get("typed_word"):
         words = f"type {plan['typed_word']} to approve it: the AI worker is not confined, {plan['unconfined']}"
-        card.append((clean.shown(f"  {words}"), ""))
+        card.append((f"  {words}", ""))
     if plan.get("new_address"):
-        card.append((clean.shown(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
-    if with_hash:
-        card.append((clean.shown(f"  plan {plan['id']}"), ""))
-        card.append((clean.shown(f"  hash {plan['hash']}"), ""))
-    return card
+        card.append((f"  afterwards the router is at http://{plan['new_address']}/", "bold"))
+    card += [(f"  plan {plan['id']}", ""), (f"  hash {plan['hash']}", "")] if with_hash else []
+    return [(clean.shown(text), look) for text, look in card]
 
 
 def refused_card(event: RefusalEvent) -> Card:
-    card = [(clean.shown(f"Refused: {event['summary']}"), "bold")]
-    card += [(clean.shown(f"  - {reason}"), "") for reason in event["reasons"]]
-    card += [(clean.shown(f"  {line}"), "dim") for line in event["uci"]]
-    if event.get("tainted"):
-        card.append(("  words of others were in sight when it was made", ""))
+    card = [(f"Refused: {event['summary']}", "bold"), *[(f"  - {reason}", "") for reason in event["reasons"]]]
+    card += [(f"  {line}", "dim") for line in event["uci"]]
+    card += [(_IN_SIGHT, "")] if event.get("tainted") else []
     if event["refused"]:
-        card.append((clean.shown(f"  to propose it all the same: oasis force {event['refused']}"), ""))
+        card.append((f"  to propose it all the same: oasis force {event['refused']}", ""))
     elif event.get("hint"):
-        card.append((clean.shown(f"  {event['hint']}"), ""))
-    return card
+        card.append((f"  {event['hint']}", ""))
+    return [(clean.shown(text), look) for text, look in card]
 
 
 def _diff(packages: list[LineDiff]) -> Card:
