@@ -164,13 +164,13 @@ class Decoder(decoding.Decoder):
         if kind == "response.reasoning_summary_part.added":
             return events.text("thinking", "\n\n") if self._kinds.get(place) == "thinking" else []
         if kind.startswith("response.function_call_arguments."):
-            call = self._call(place)
+            call = self._call(place, {})
             self._pieces.setdefault(place, []).append(wire.words(piece.get("delta")))
             if isinstance(piece.get("arguments"), str):
                 call["arguments"] = piece["arguments"]
         elif kind == "response.output_item.added" and item.get("type") == "function_call":
             early = {"arguments": None, "early": item.get("arguments")}  # those that count come in pieces
-            self._call(place).update(_without_nothing({**item, **early}))
+            self._call(place, {**item, **early})
         elif kind == "response.output_item.added" and item.get("type") == "message":
             return self._opened(item)
         elif kind == "response.output_item.done" and item:
@@ -186,10 +186,13 @@ class Decoder(decoding.Decoder):
 
     # Items
 
-    def _call(self, place: int) -> Dict:
+    def _call(self, place: int, item: Dict) -> Dict:
+        """Return the call at a place, with what a copy of its item says; a later one may lack what an earlier had."""
         if place not in self._calls:
             self._calls[place] = {"before": self._before}
             self._before = []
+        names = ("call_id", "name", "arguments", "early", "status")
+        self._calls[place].update({name: item[name] for name in names if item.get(name)})
         return self._calls[place]
 
     def _opened(self, item: Dict) -> list[Event]:
@@ -208,7 +211,7 @@ class Decoder(decoding.Decoder):
         self._done.add(place)
         kind = item.get("type")
         if kind == "function_call":
-            self._call(place).update(_without_nothing(item))
+            self._call(place, item)
         if kind not in ("message", *_KEPT):
             return []
         out: list[Event] = []
@@ -292,8 +295,3 @@ class Decoder(decoding.Decoder):
                 for echo in events.echo(self.owner, kept):
                     event["provider_metadata"] = echo["provider_metadata"]
         return out
-
-
-def _without_nothing(item: Dict) -> Dict:
-    """Return the fields of a call that say something: a later copy may lack what an earlier one had."""
-    return {name: item[name] for name in ("call_id", "name", "arguments", "early", "status") if item.get(name)}
