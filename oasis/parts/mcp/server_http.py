@@ -85,20 +85,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.make = session
         self.lock = threading.Lock()
         self.sessions: dict[str, tuple[mcp.Session, dict[object, Exchange]]] = {}
-        self._shared: dict[str, mcp.Session] = {}
-
-    def shared(self, client: object) -> mcp.Session:
-        """Return the session of a client by its name, for requests that tell all else themselves.
-
-        Each client has runs of its own, and the owner sees who proposes what.
-        """
-        name = clean.name(client.get("name")) if isinstance(client, dict) else ""
-        with self.lock:
-            found = self._shared.pop(name, None) or self.make()
-            if len(self._shared) >= SESSIONS:
-                del self._shared[next(iter(self._shared))]
-            self._shared[name] = found
-        return found
+        self.shared: dict[str, mcp.Session] = {}  # by the name of a client
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -178,7 +165,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif "id" not in message:
             self._send(202, b"")
         else:
-            self._work(self.server.shared(message["params"]["_meta"].get(_CLIENT)), message, {})
+            # Requests tell all else themselves. Each client has runs of its own, and the owner sees who proposes what.
+            client, known = message["params"]["_meta"].get(_CLIENT), self.server.shared
+            name = clean.name(client.get("name")) if isinstance(client, dict) else ""
+            with self.server.lock:
+                session = known.pop(name, None) or self.server.make()
+                if len(known) >= SESSIONS:
+                    del known[next(iter(known))]
+                known[name] = session
+            self._work(session, message, {})
 
     def _older(self, message: Message) -> None:
         if message.get("method") == "initialize":

@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from oasis.api.parts import Services
     from oasis.core.shapes import Json
     from oasis.parts.memory import shapes
     from oasis.parts.memory.ranking import Embedder
@@ -51,23 +52,16 @@ QUERY_CHARS = 1000
 
 
 class Library:
-    """The documents of one router, next to their vectors.
-
-    `limit_bytes()` is what all may take, `free_bytes(folder)` what a disk has left, `new_id()` gives xids, `unix_s()`
-    the wall time.
-    """
+    """The documents of one router, next to their vectors; `limit_bytes()` is what all may take."""
 
     def __init__(
-        self, vectors: Vectors, limit_bytes: Callable[[], int], free_bytes: Callable[[str], int],
-        embedder: Callable[[], Embedder], new_id: Callable[[], str], unix_s: Callable[[], int],
+        self, kit: Services, vectors: Vectors, limit_bytes: Callable[[], int], embedder: Callable[[], Embedder]
     ) -> None:  # fmt: skip
+        self._kit = kit
         self._vectors = vectors
         self._files, self._folder = vectors.files, vectors.folder
         self._limit_bytes = limit_bytes
-        self._free_bytes = free_bytes
         self._embedder = embedder
-        self._new_id = new_id
-        self._unix_s = unix_s
         self._writing = threading.Lock()
 
     def add(self, draft: Draft, chunks: list[str]) -> Document:
@@ -77,7 +71,7 @@ class Library:
         refuses; nothing is there then.
         """
         document: Document = {
-            "id": self._new_id(), "added_unix_s": self._unix_s(), "taint": [], **draft,
+            "id": self._kit.new_id(), "added_unix_s": self._kit.clock.unix_s(), "taint": [], **draft,
             "title": draft["title"][:TITLE_CHARS], "chunks": len(chunks),
         }  # fmt: skip
         head = jsonl.line(document)
@@ -105,7 +99,7 @@ class Library:
     def _check_room(self, size: int) -> None:
         """See that so many bytes more have a place; raises StoreError when they have none."""
         used, limit = self.used_bytes(), self._limit_bytes()
-        if self._free_bytes(self._folder) < size + SPARE_BYTES:
+        if self._kit.free_bytes(self._folder) < size + SPARE_BYTES:
             told = "delete chats, documents or packages, or keep documents on USB (oasis.main.memory_path)"
             raise StoreError("the disk of %s is full" % self._folder, told)
         if used + size > limit:

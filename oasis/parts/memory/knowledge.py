@@ -72,10 +72,8 @@ class Knowledge:
         self._is_elsewhere = path.startswith("/") and ".." not in path.split("/") and bool(path.rstrip("/"))
         folder = str(kit.root.path(path.rstrip("/"))) if self._is_elsewhere else kit.root.state_folder + "/memory"
         self._folder = folder + "/documents"
-        self.library = Library(
-            Vectors(kit.files, self._folder), self._limit_bytes, kit.free_bytes, lambda: Embedder(kit), kit.new_id,
-            kit.clock.unix_s,
-        )  # fmt: skip
+        vectors = Vectors(kit.files, self._folder)
+        self.library = Library(kit, vectors, self._limit_bytes, lambda: Embedder(kit))
         self.source = self
 
     def _limit_bytes(self) -> int:
@@ -253,40 +251,37 @@ def named(path: str, type_of: TypeOf) -> Option:
     `path`: package.section.option, package.type.option, package.option, package.section or package.type.
     Raises: UsageError with the nearest names, when there is nothing of that name.
     """
-    parts = path.strip().split(".", 2)
-    if len(parts) < 2 or not all(parts):
+    package, section, name = [*path.strip().split(".", 2), "", ""][:3]
+    if not package or not section or path.strip().endswith("."):
         raise UsageError("%r is no path of an option" % path[:100], _USAGE)
-    package = parts[0]
     if not entries.types(package):
         raise _unknown("no package %r in the index" % package, package, entries.packages())
     # A section type, @type[0], or the name of a section that is here.
-    word = parts[1][1:].partition("[")[0] if parts[1].startswith("@") else parts[1]
-    type_ = word if entries.section_type(package, word) is not None else type_of(package, parts[1])
-    if len(parts) == 3:
-        return {"asked": path, **_option(package, type_, parts[2], parts[1])}
+    word = section[1:].partition("[")[0] if section.startswith("@") else section
+    type_ = word if entries.section_type(package, word) is not None else type_of(package, section)
+    if name:
+        owners = [type_] if type_ else described.types_of(package, name)
+        if not owners:
+            what = "%s has no option %r in any section" % (package, name)
+            raise _unknown(what, section, described.types_of(package))
+        found = described.option(package, owners[0], name)
+        if found is None:
+            what = "%s.%s has no option %r" % (package, owners[0], name)
+            meant = entries.known_as(package, owners[0], name)
+            if meant:
+                raise UsageError(what, "did you mean " + " or ".join(meant))
+            raise _unknown(what, name, entries.option_names(package, owners[0]))
+        return {"asked": path, **found}
     found = described.section_type(package, type_) if type_ else None
     if found is not None:
         return {"asked": path, **found, "options": found["options"][:NAMES]}
-    owners = described.types_of(package, parts[1])
-    if not owners:
+    owners = described.types_of(package, section)
+    found = described.option(package, owners[0], section) if owners else None
+    if found is None:
         names = [name for one in described.types_of(package) for name in (one, *entries.option_names(package, one))]
-        raise _unknown("%s has no section type, section or option %r" % (package, parts[1]), parts[1], names)
-    others = ["%s.%s.%s" % (package, one, parts[1]) for one in owners[1:]]
-    return {"asked": path, **_option(package, owners[0], parts[1], ""), **({"also": others} if others else {})}
-
-
-def _option(package: str, type_: str, name: str, section: str) -> Option:
-    owners = [type_] if type_ else described.types_of(package, name)
-    if not owners:
-        raise _unknown("%s has no option %r in any section" % (package, name), section, described.types_of(package))
-    found = described.option(package, owners[0], name)
-    if found is not None:
-        return found
-    what = "%s.%s has no option %r" % (package, owners[0], name)
-    meant = entries.known_as(package, owners[0], name)
-    if meant:
-        raise UsageError(what, "did you mean " + " or ".join(meant))
-    raise _unknown(what, name, entries.option_names(package, owners[0]))
+        raise _unknown("%s has no section type, section or option %r" % (package, section), section, names)
+    others = ["%s.%s.%s" % (package, one, section) for one in owners[1:]]
+    return {"asked": path, **found, **({"also": others} if others else {})}
 
 
 def _unknown(message: str, word: str, names: list[str]) -> UsageError:

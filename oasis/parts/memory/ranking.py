@@ -314,7 +314,9 @@ def likeness(one: str, other: str, empty: Iterable[str] = ()) -> float:
         return 1.0 if one.strip().casefold() == other.strip().casefold() else 0.0
     if are_two(one, other, empty):
         return 0.0
-    pairs = (set(first), set(second)), (_grams(first), _grams(second))
+    joined = [" %s " % " ".join(found) for found in (first, second)]
+    grams = [{text[at : at + 3] for at in range(len(text) - 2)} for text in joined]
+    pairs = (set(first), set(second)), grams
     return sum(len(of_one & of_other) / (len(of_one) + len(of_other)) for of_one, of_other in pairs)
 
 
@@ -343,11 +345,6 @@ def _names(text: str, empty: Iterable[str]) -> set[str]:
         if any(char.isdigit() for char in plain) or plain[:1].isupper():
             found.update(words(plain, empty))
     return found
-
-
-def _grams(found: list[str]) -> set[str]:
-    joined = " " + " ".join(found) + " "
-    return {joined[at : at + 3] for at in range(len(joined) - 2)}
 
 
 def is_dense(word: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import binascii
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from oasis.chats.search import SEARCH_BYTES, around
 from oasis.core import chat_line, jsonl
@@ -22,6 +22,8 @@ from oasis.parts.memory.documents import DEPTH, HALF, QUERY_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from oasis.api.parts import Services
     from oasis.core.shapes import Message
     from oasis.parts.memory.shapes import EndedTurn, SaidFound, SaidText
@@ -86,9 +88,14 @@ class Said:
         folder = self._kit.chats.vectors
         for file in self._kit.files.names(folder):
             for raw in (self._kit.files.read(folder + "/" + file) or b"").split(b"\n"):
-                score, message = _scored(raw, label, near)
+                try:
+                    line: Any = jsonl.loads(raw)
+                    score = near(binascii.a2b_base64(line["row"])) if line["label"] == label else 0.0
+                    key = file.partition(".")[0], str(line["id"])
+                except (OasisError, ValueError, TypeError, KeyError):
+                    continue  # damaged
                 if score > 0:
-                    found.append((score, (file.partition(".")[0], message)))
+                    found.append((score, key))
             found = ranking.best(found, DEPTH)
         return [key for _, key in found]
 
@@ -181,14 +188,3 @@ def _turns(blocks: Iterator[bytes]) -> Iterator[tuple[list[Message], int]]:
             size += len(raw)
     if waiting:
         yield waiting, size
-
-
-def _scored(raw: bytes, label: str, near: Callable[[bytes], float]) -> tuple[float, str]:
-    """Return the nearness and the message of a line of vectors; (0, "") for one of another model, or damaged."""
-    try:
-        line = jsonl.loads(raw)
-        if isinstance(line, dict) and line["label"] == label:
-            return near(binascii.a2b_base64(str(line["row"]))), str(line["id"])
-    except (OasisError, ValueError, TypeError, KeyError):
-        pass
-    return 0.0, ""

@@ -1,6 +1,7 @@
 """A library on a folder of its own, with vectors by a model that is a list of words."""
 
 import random
+from types import SimpleNamespace
 
 from oasis.core.ids import Xid
 from oasis.errors import ProviderError
@@ -63,10 +64,10 @@ class Shelf:
         self.folder = str(folder) + "/documents"
         self.limit, self.free = limit, free
         self.embedder = Meanings("")
-        self.library = Library(
-            Vectors(self.files, self.folder), lambda: self.limit, lambda where: self.free, lambda: self.embedder,
-            IDS.next, lambda: 1_790_000_000,
-        )  # fmt: skip
+        clock = SimpleNamespace(unix_s=lambda: 1_790_000_000)
+        kit = SimpleNamespace(free_bytes=lambda where: self.free, new_id=IDS.next, clock=clock)
+        vectors = Vectors(self.files, self.folder)
+        self.library = Library(kit, vectors, lambda: self.limit, lambda: self.embedder)
 
     def add(self, title, *chunks, **more):
         return self.library.add({"title": title, "kind": "text", "source": "test", "chars": 1, **more}, list(chunks))
