@@ -2133,7 +2133,7 @@ MUTANTS = (
     (
         "cards: a chosen secret is for the owner's eyes",
         "oasis/api/methods.py",
-        'left_out = "value" if {"where", "from", "value"} == set(value) else ""',
+        'left_out = "value" if not has_chosen and {"where", "from", "value"} == set(value) else ""',
         'left_out = ""',
         OF_CARDS,
     ),

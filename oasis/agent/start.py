@@ -213,7 +213,7 @@ class TurnStarter:
         if all(service["vendor"] == OFFLINE for service in services):
             return services, None
         about["service"] = services[0]
-        extras = self._parts.added(about) if is_told else self._parts.nothing()
+        extras = self._parts.added(about if is_told else None)
         if extras.service and not options.get("provider_ptr"):
             services = self._services(emit, {**options, "provider_ptr": extras.service})
         return services, extras

@@ -351,9 +351,8 @@ _OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "
 
 def cleared(reply: dict[str, Any], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, Any]:
     """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
-    kept = reply if is_owner else _without_chosen(reply)
     devices = functools.partial(known_devices, facts)
-    found = walk(redactor.hide(without_typed(kept)), functools.partial(with_names, devices=devices))
+    found = walk(redactor.hide(without_typed(reply, is_owner)), functools.partial(with_names, devices=devices))
     assert isinstance(found, dict)  # as the reply is
     if not is_owner:
         return found
@@ -371,20 +370,13 @@ def cleared(reply: dict[str, Any], redactor: Redactor, facts: Facts, is_owner: b
     return found
 
 
-def _without_chosen(value: object) -> object:
-    """Take the values of chosen secrets (change/text_origin.py) from the cards of plans."""
+def without_typed(value: object, has_chosen: bool = True) -> object:
+    """Mask what the calls of tools set, in stored blocks and in events: both have the type tool_use.
+
+    Without `has_chosen` the values of chosen secrets (change/text_origin.py) go from the cards of plans as well.
+    """
     if isinstance(value, (list, tuple)):
-        return [_without_chosen(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    left_out = "value" if {"where", "from", "value"} == set(value) else ""
-    return {key: _without_chosen(item) for key, item in value.items() if key != left_out}
-
-
-def without_typed(value: object) -> object:
-    """Mask what the calls of tools set, in stored blocks and in events: both have the type tool_use."""
-    if isinstance(value, list):
-        return [without_typed(item) for item in value]
+        return [without_typed(item, has_chosen) for item in value]
     if not isinstance(value, dict):
         return value
     if value.get("type") == "tool_use" and "=" in str(value):
@@ -392,7 +384,8 @@ def without_typed(value: object) -> object:
 
         hidden: object = hide_typed(value)
         return hidden
-    return {key: without_typed(item) for key, item in value.items()}
+    left_out = "value" if not has_chosen and {"where", "from", "value"} == set(value) else ""
+    return {key: without_typed(item, has_chosen) for key, item in value.items() if key != left_out}
 
 
 def bug_fault(bug: Exception) -> OasisError:

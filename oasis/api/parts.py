@@ -141,16 +141,12 @@ class OptionalParts:
         """Return the sources of tools of all parts; called at every listing of the tools."""
         return self._offered
 
-    def added(self, turn: TurnAbout) -> Extras:
-        """Return what the parts add to a turn of a model that begins."""
+    def added(self, turn: TurnAbout | None) -> Extras:
+        """Return what the parts add to a turn of a model that begins; None: its principal has no memory or skills."""
         extras = Extras()
-        for name in parts.listed("ADDING"):
+        for name in parts.listed("ADDING") if turn else ():
             self.part(name).added(turn, extras)
         return extras
-
-    def nothing(self) -> Extras:
-        """Return an empty context (principals without memory or skills)."""
-        return Extras()
 
     def after(self, turn: TurnAbout) -> None:
         """Let the parts look at a turn that ended."""
