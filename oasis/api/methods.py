@@ -11,6 +11,7 @@ import os
 import sys
 
 from oasis import VERSION
+from oasis.agent.goal import checked
 from oasis.api.table import ROLES, TABLE, check, client_of
 from oasis.change.apply.journal import chosen
 from oasis.change.plan import ahead, card, checked_forces
@@ -18,7 +19,9 @@ from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.redaction.redactor import walk
 from oasis.system.connections import connection
+from oasis.tools.principal import MESSENGER, OWNER
 from oasis.tools.router import known_devices, with_names
+from oasis.uci.package import quote
 
 if False:  # annotations only
     from oasis.agent.runs import Run
@@ -113,8 +116,6 @@ class Methods:
         continues: list[str] | None = None, head: str = "", options: Options | None = None, topic: str = "",
         attachments: list[str] | None = None,
     ) -> Started:  # fmt: skip
-        from oasis.tools.principal import MESSENGER, OWNER  # an idle daemon does without
-
         asked: Asked = {
             "message": message, "chat": chat, "service": service, "continues": continues, "head": head,
             "options": options, "topic": self._talks().topics.text(topic) if topic else "",
@@ -127,8 +128,6 @@ class Methods:
         return started
 
     def agent_start(self, role: Role, goal: str, turns: int = 0, chat: str = "", service: str = "") -> Started:
-        from oasis.agent.goal import checked  # an idle daemon does without
-
         asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
         return _started(self._turn_starter().start(asked, self._services.came(role)))
 
@@ -306,7 +305,6 @@ class Methods:
     def config_attach(self, package: str) -> api.Upload:
         """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
         from oasis.tools.builtin import read_config
-        from oasis.uci.package import quote
 
         found: Any = read_config.run({"package": package}, self._services.facts)
         lines: list[str] = []
