@@ -156,12 +156,8 @@ class Collection:
 
         Raises: UsageError when there is none of that name; StoreError.
         """
-        import re  # with the first chat that is deleted: an idle daemon must not load it
-
         self._place(name)
-        # Every hash in its bytes: more than it means does no harm.
-        pieces = whole_lines(self._pieces(name)) if self._files.names(self._blobs) else ()
-        blobs = {found.decode() for block in pieces for found in re.findall(rb"[0-9a-f]{64}", block)}
+        blobs = named(self._pieces(name)) if self._files.names(self._blobs) else set()
         self._forget_vectors(name)
         # The archive first: a power cut in between must not bring an older state of the chat back.
         self._archive.remove(name)
@@ -347,6 +343,13 @@ class Collection:
 def limit_bytes(quota_kib: int, used: int, free: int) -> int:
     """Return how many bytes the chats may take; `quota_kib` is the owner's setting, 0 for none."""
     return quota_kib * 1024 if quota_kib else min(QUOTA_BYTES, (used + free) // SHARE)
+
+
+def named(pieces: Iterator[bytes]) -> set[str]:
+    """Return every hash that the bytes of a chat hold; more than it means does no harm."""
+    import re  # with the first chat that is deleted: an idle daemon must not load it
+
+    return {found.decode() for block in whole_lines(pieces) for found in re.findall(rb"[0-9a-f]{64}", block)}
 
 
 # The setting `sync` says which writes may reach the flash later than they are answered.
