@@ -293,7 +293,14 @@ class Plugins:
         notes: list[str] = []
         folder = self._root.path(FOLDER)
         for name in [one for one in self._files.names(folder) if one.endswith(".json")][:MANIFESTS]:
-            tools, fault = self._manifest(folder + "/" + name)
+            path = folder + "/" + name
+            stamp = self._files.stamp(path)
+            if path not in self._manifests or self._manifests[path][0] != stamp:  # it is read again when it has changed
+                try:
+                    self._manifests[path] = (stamp, of_file(self._files.read(path) or b""), "")
+                except OasisError as error:
+                    self._manifests[path] = (stamp, [], error.message)
+            _, tools, fault = self._manifests[path]
             if fault:
                 notes.append(clean.line(f"{name}: {fault}"))
                 continue
@@ -304,18 +311,6 @@ class Plugins:
         for tool in of_sections(sections):
             found.setdefault((tool["server"], tool["name"]), tool)
         return list(found.values()), notes
-
-    def _manifest(self, path: str) -> tuple[list[Tool], str]:
-        """Return the tools of a manifest, or what is wrong with it; it is read again when its file has changed."""
-        stamp = self._files.stamp(path)
-        known = self._manifests.get(path)
-        if known is None or known[0] != stamp:
-            try:
-                known = (stamp, of_file(self._files.read(path) or b""), "")
-            except OasisError as error:
-                known = (stamp, [], error.message)
-            self._manifests[path] = known
-        return known[1], known[2]
 
     def _has(self, path: str) -> bool:
         is_plain = path.startswith("/") and ".." not in path.split("/") and "\0" not in path
