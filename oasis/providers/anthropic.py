@@ -311,9 +311,8 @@ class Decoder(decoding.Decoder):
         """Take counts; later ones replace earlier ones, what is missing stays."""
         self._usage.update({name: value for name, value in usage.items() if value is not None})
         parts = [self._usage.get(f"{name}input_tokens") for name in ("", "cache_read_", "cache_creation_")]
-        numbers = [part for part in parts if isinstance(part, int)]
         self.counts = {
-            "input_tokens": sum(numbers) if numbers else None,
+            "input_tokens": events.total(*parts),
             "output_tokens": self._usage.get("output_tokens"),
             "cache_read_input_tokens": parts[1],
             "cache_creation_input_tokens": parts[2],

@@ -127,7 +127,7 @@ class Decoder(decoding.Decoder):
         elif kind == "content-end":
             return self._thought()
         elif kind == "tool-plan-delta":
-            return self._plan(message)
+            return self._content({"text": message.get("tool_plan")})
         elif kind in ("tool-call-start", "tool-call-delta"):
             pieces = message.get("tool_calls")
             for call in wire.parts(pieces if isinstance(pieces, list) else [pieces]):
@@ -142,7 +142,7 @@ class Decoder(decoding.Decoder):
         message = wire.part(answer, "message")
         self.seed = str(answer.get("id") or "")
         out = [event for part in wire.parts(message.get("content")) for event in self._content(part)]
-        out.extend(self._plan(message))
+        out.extend(self._content({"text": message.get("tool_plan")}))
         self.calls.extend(message.get("tool_calls"), whole=True)
         return [*out, *self._ended(answer)]
 
@@ -156,10 +156,6 @@ class Decoder(decoding.Decoder):
         """Return the mark that ends this model's own thoughts: they may go back to it."""
         is_thinking, self._is_thinking = self._is_thinking, False
         return events.echo(self.owner, {"thoughts": True}) if is_thinking else []
-
-    def _plan(self, message: Dict) -> list[Event]:
-        plan = events.text("delta", message.get("tool_plan"))
-        return [*self._thought(), *plan] if plan else []
 
     def _ended(self, value: Dict) -> list[Event]:
         reason = str(value.get("finish_reason") or "")

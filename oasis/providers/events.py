@@ -71,6 +71,12 @@ def count(value: object) -> int | None:
     return int(value) if value == int(value) else None
 
 
+def total(*counts: object) -> int | None:
+    """Return the sum of the counts that are numbers, None where there are none."""
+    numbers = [one for one in counts if isinstance(one, int)]
+    return sum(numbers) if numbers else None
+
+
 def usage(counts: Mapping[str, object]) -> list[Event]:
     """Return the usage event of the counts that are known; none at all gives no event."""
     found = {name: count(value) for name, value in counts.items()}

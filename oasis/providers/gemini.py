@@ -254,8 +254,8 @@ class Decoder(decoding.Decoder):
         usage = wire.part(answer, "usageMetadata")
         if usage:  # each answer of a stream has those so far
             self.counts = {
-                "input_tokens": _sum(usage, "promptTokenCount", "toolUsePromptTokenCount"),
-                "output_tokens": _sum(usage, "candidatesTokenCount", "thoughtsTokenCount"),
+                "input_tokens": events.total(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount")),
+                "output_tokens": events.total(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
                 "cache_read_input_tokens": usage.get("cachedContentTokenCount"),
                 "reasoning_tokens": usage.get("thoughtsTokenCount"),
             }
@@ -299,8 +299,3 @@ class Decoder(decoding.Decoder):
             chars = {} if is_thought else {"text_chars": len(text)}
             out += events.echo(self.owner, {"signature": signature, **chars})
         return out
-
-
-def _sum(usage: Dict, *names: str) -> int | None:
-    numbers = [value for value in [usage.get(name) for name in names] if isinstance(value, int)]
-    return sum(numbers) if numbers else None
