@@ -69,20 +69,17 @@ def become_or_end(user: str) -> None:
     os.umask(0o077)
 
 
-def forbid_new_privileges() -> bool:
-    """Set no_new_privs; False where ctypes is missing, as in a router's slim Python.
+def forbid_new_privileges() -> None:
+    """Set no_new_privs, but where ctypes is missing, as in a router's slim Python.
 
     procd's own `no_new_privs` is only for services in a jail. What it keeps from: programs with the setuid bit, of
     which a stock router has none.
     """
-    if ctypes is None:
-        return False
-    no_new_privs = 38  # PR_SET_NO_NEW_PRIVS, linux/prctl.h
     try:
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
+        if ctypes is not None:
+            ctypes.CDLL(None, use_errno=True).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS, linux/prctl.h
     except (OSError, AttributeError):
-        return False
-    return bool(prctl(no_new_privs, 1, 0, 0, 0) == 0)
+        pass  # another kernel, or another libc
 
 
 def _limit(name: str, value: int) -> None:
