@@ -34,15 +34,18 @@ import socket
 import ssl
 import threading
 import urllib.parse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import SplitResult
 
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError
 
 if False:  # annotations only
+    import requests
+
     from oasis.providers.shapes import Headers, Request
     from oasis.worker.shapes import Limits, Open
 
+    Closes = http.client.HTTPResponse | http.client.HTTPConnection | requests.Response | requests.Session
     Explain = Callable[[BaseException, str], ProviderError]
 
 PIECE_BYTES = 65536
@@ -50,13 +53,18 @@ PIECE_BYTES = 65536
 
 class Response:
     def __init__(
-        self, status: int, headers: Headers, read1: Callable[[int], bytes], close: Callable[[], None], explain: Explain
-    ):
+        self, status: int, headers: Iterable[tuple[str, str]], read1: Callable[[int], bytes],
+        opened: tuple[Closes, ...], explain: Explain,
+    ) -> None:  # fmt: skip
         self.status = status
-        self.headers = headers
-        self.close = close
+        self.headers = {name.lower(): value for name, value in headers}
         self._read1 = read1
+        self._opened = opened
         self._explain = explain
+
+    def close(self) -> None:
+        for one in self._opened:
+            one.close()
 
     def read(self) -> bytes:
         """Return the bytes that have arrived; waits for the first, b"" at the end or when the peer cuts the body."""
@@ -108,13 +116,8 @@ def open_plain(request: Request, limits: Limits) -> Response:
     except Exception as error:
         connection.close()
         raise explain(error, "read")
-
-    def close() -> None:
-        response.close()
-        connection.close()
-
-    arrived = {name.lower(): value for name, value in response.getheaders()}
-    return _checked(Response(response.status, arrived, response.read1, close, explain), url, proxy)
+    opened = (response, connection)
+    return _checked(Response(response.status, response.getheaders(), response.read1, opened, explain), url, proxy)
 
 
 def open_requests(request: Request, limits: Limits) -> Response:
@@ -148,13 +151,8 @@ def open_requests(request: Request, limits: Limits) -> Response:
         session.close()
         is_connecting = isinstance(error, requests.exceptions.ConnectTimeout)
         raise explain(error, "connect" if is_connecting else "read")
-
-    def close() -> None:
-        response.close()
-        session.close()
-
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    return _checked(Response(response.status_code, headers, response.raw.read1, close, explain), url, proxy)
+    read1, opened = response.raw.read1, (response, session)
+    return _checked(Response(response.status_code, response.headers.items(), read1, opened, explain), url, proxy)
 
 
 # What both makes have in common
