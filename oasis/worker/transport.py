@@ -49,6 +49,7 @@ if False:  # annotations only
     Explain = Callable[[BaseException, str], ProviderError]
 
 PIECE_BYTES = 65536
+_WANTS_PASSWORD = http.client.PROXY_AUTHENTICATION_REQUIRED
 
 
 class Response:
@@ -93,9 +94,10 @@ def open_plain(request: Request, limits: Limits) -> Response:
     explain = functools.partial(_explained, url=url, limits=limits, proxy=_place(proxy))
     there, timeout_s = proxy or url, limits["connect_s"]
     host, port, is_tls = there.hostname or "", there.port, url.scheme == "https"
+    ca_file = _ca_file(limits) if is_tls else ""
     try:
         if is_tls:
-            context = ssl.create_default_context(cafile=_ca_file(limits) or None)
+            context = ssl.create_default_context(cafile=ca_file or None)
             connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=context)
         else:
             connection = http.client.HTTPConnection(host, port, timeout=timeout_s)  # type: ignore[assignment]
@@ -103,8 +105,6 @@ def open_plain(request: Request, limits: Limits) -> Response:
             connection.set_tunnel(url.hostname or "", url.port or 443, _proxy_headers(limits))
         connection.connect()
         connection.sock.settimeout(limits["idle_s"])
-    except OasisError:
-        raise
     except Exception as error:
         raise explain(error, "connect")
     target, headers = (url.path or "/") + (f"?{url.query}" if url.query else ""), request["headers"]
@@ -117,7 +117,7 @@ def open_plain(request: Request, limits: Limits) -> Response:
         connection.close()
         raise explain(error, "read")
     opened = (response, connection)
-    return _checked(Response(response.status, response.getheaders(), response.read1, opened, explain), url, proxy)
+    return Response(response.status, response.getheaders(), response.read1, opened, explain)
 
 
 def open_requests(request: Request, limits: Limits) -> Response:
@@ -152,7 +152,7 @@ def open_requests(request: Request, limits: Limits) -> Response:
         is_connecting = isinstance(error, requests.exceptions.ConnectTimeout)
         raise explain(error, "connect" if is_connecting else "read")
     read1, opened = response.raw.read1, (response, session)
-    return _checked(Response(response.status_code, response.headers.items(), read1, opened, explain), url, proxy)
+    return Response(response.status_code, response.headers.items(), read1, opened, explain)
 
 
 # What both makes have in common
@@ -190,17 +190,6 @@ def split(url: str) -> SplitResult:
     if parts is None or not parts.hostname or parts.port == 0:
         raise SettingsError(f"the endpoint leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
     return parts
-
-
-def _checked(response: Response, url: SplitResult, proxy: SplitResult | None) -> Response:
-    """Return a response that comes from the service itself.
-
-    Raises: ProviderError when it is the proxy that wants a password.
-    """
-    if proxy and response.status == http.client.PROXY_AUTHENTICATION_REQUIRED:
-        response.close()
-        raise _refused_by_proxy(response.status, _place(proxy), url.netloc)
-    return response
 
 
 def _proxy(limits: Limits) -> SplitResult | None:
@@ -283,6 +272,10 @@ def begun(http: Request, limits: Limits, send: Open) -> Response:
             break
         response.close()
         http = {**http, "url": target}
+    proxy = _proxy(limits)
+    if proxy and response.status == _WANTS_PASSWORD:
+        response.close()
+        raise _refused_by_proxy(response.status, _place(proxy), split(http["url"]).netloc)
     packing = response.headers.get("content-encoding", "identity").lower()
     if packing not in ("", "identity"):
         response.close()
@@ -386,7 +379,7 @@ def _failed(code: str, message: str, hint: str, retryable: bool) -> ProviderErro
 
 def _refused_by_proxy(status: int, proxy: str, place: str) -> ProviderError:
     """Return what it means that a proxy answered a request for `place` itself."""
-    if status == http.client.PROXY_AUTHENTICATION_REQUIRED:
+    if status == _WANTS_PASSWORD:
         message = f"the proxy {proxy} wants a user and password, or others (status {status})"
         return _failed("proxy", message, "enter the user and password of the proxy of this service", False)
     hint = "check proxy and endpoint of this service; the proxy may not allow this host or port"
