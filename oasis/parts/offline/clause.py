@@ -89,10 +89,10 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
             continue
         quoted = _quoted(text, at)
         if quoted:
-            rest = text[_behind(quoted) :]
-            quoted.tail = rest[: len(rest) - len(rest.lstrip(_TRAILING))]
-            end = _behind(quoted) + len(quoted.tail)
-            found.append(quoted)
+            token, end = quoted
+            token.tail = text[end : len(text) - len(text[end:].lstrip(_TRAILING))]
+            end += len(token.tail)
+            found.append(token)
             continue
         end = at + 1
         while not _is_wide(text[at]) and end < len(text) and not text[end].isspace() and not _is_wide(text[end]):
@@ -120,12 +120,7 @@ def _is_wide(char: str) -> bool:
 
 def narrow(text: str) -> str:
     """Return a text as core/clean.py narrows it; what stands in quotes stays as it is."""
-
-    def quote_end(text: str, at: int) -> int:
-        quoted = _quoted(text, at)
-        return _behind(quoted) if quoted else 0
-
-    return clean.narrow(text, quote_end)
+    return clean.narrow(text, lambda text, at: (_quoted(text, at) or ("", 0))[1])
 
 
 def spaced(text: str) -> str:
@@ -147,24 +142,21 @@ def normal(word: str, fold: dict[str, str]) -> str:
     return "".join([fold.get(letter, letter) for letter in word])
 
 
-def _quoted(text: str, at: int) -> Token | None:
+def _quoted(text: str, at: int) -> tuple[Token, int] | None:
+    """Return the text in quotes that begins at a place, and the place behind it."""
     if at and not text[at - 1].isspace() and text[at - 1] not in _LEADING + ":=" and ord(text[at - 1]) < 0x3000:
         return None
     secret = SECRET.match(text, at)
     if secret:
-        return Token("", at, at, secret.end(), is_quoted=True)
+        return Token("", at, at, secret.end(), is_quoted=True), secret.end()
     for marks in _QUOTES:
         # A closing mark is followed by a blank, punctuation or the end: it's stays one word.
         end = text.find(marks[1], at + 1) if text[at] == marks[0] else -1
         while end >= 0 and text[end + 1 : end + 2].isalnum() and ord(text[end + 1]) < 0x3000:
             end = text.find(marks[1], end + 1)
         if end > at + 1:
-            return Token("", at, at + 1, end, is_quoted=True)
+            return Token("", at, at + 1, end, is_quoted=True), end + 1
     return None
-
-
-def _behind(quoted: Token) -> int:
-    return quoted.end + quoted.start - quoted.raw_start
 
 
 def is_near(word: str, keyword: str) -> bool:
@@ -725,23 +717,22 @@ class Scanner:
             elif unit in _SPEEDS:
                 values = {"speed": str(round(amount * _SPEEDS[unit]))}
             elif unit in _MINUTES:
-                return self._duration(start, end + length, amount * _MINUTES[unit])
+                minutes, end = amount * _MINUTES[unit], end + length
+                length, concepts = self._concepts(end)
+                if "u_half" in concepts:  # 2時間半
+                    return Segment(start, end + length, set(), {"duration": f"{round(minutes) + 30}m"})
+                at = end + length if "and" in concepts else end
+                size, number = self._number_at(at)
+                length, concepts = self._concepts(at + size)
+                for smaller in concepts & set(_MINUTES) if size else ():
+                    more = float(number.replace(",", ".")) * _MINUTES[smaller]
+                    if more < minutes:
+                        minutes, end = minutes + more, at + size + length
+                        break
+                return Segment(start, end, set(), {"duration": f"{round(minutes)}m"})
             if values:
                 return Segment(start, end + length, set(), values)
         return None
-
-    def _duration(self, start: int, end: int, minutes: float) -> Segment:
-        length, concepts = self._concepts(end)
-        if "u_half" in concepts:  # 2時間半
-            return Segment(start, end + length, set(), {"duration": f"{round(minutes) + 30}m"})
-        at = end + length if "and" in concepts else end
-        size, number = self._number_at(at)
-        length, concepts = self._concepts(at + size)
-        for unit in concepts & set(_MINUTES) if size else ():
-            more = float(number.replace(",", ".")) * _MINUTES[unit]
-            if more < minutes:
-                return Segment(start, at + size + length, set(), {"duration": f"{round(minutes + more)}m"})
-        return Segment(start, end, set(), {"duration": f"{round(minutes)}m"})
 
     def _clock(self, at: int) -> Segment | None:
         start, marks = at, set[str]()

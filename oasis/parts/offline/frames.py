@@ -228,9 +228,14 @@ class Filling:
         return self._one_of("cidr" if self._slot == "address" else "ip", found[0]) if found else None
 
     def servers(self) -> Found | None:
-        found = self._with_value("ip", "ip6")
+        return self._listed("ip", "ip6")
+
+    def _listed(self, *kinds: str) -> Found | None:
+        """Return all values of some types, with commas between them."""
+        found = self._with_value(*kinds)
         values = [self._segments[at].values for at in found]
-        return Found(", ".join(one.get("ip") or one["ip6"] for one in values), set(found)) if found else None
+        texts = [next(one[kind] for kind in kinds if one.get(kind)) for one in values]
+        return Found(", ".join(texts), set(found)) if found else None
 
     def device(self) -> Found | None:
         found = self._with_value("device")
@@ -243,11 +248,7 @@ class Filling:
         return self._unknown_device()
 
     def devices(self) -> Found | None:
-        found = self._with_value("device", "ip")
-        values = [self._segments[at].values for at in found]
-        if not found:
-            return self._unknown_device()
-        return Found(", ".join(one.get("device") or one["ip"] for one in values), set(found))
+        return self._listed("device", "ip") or self._unknown_device()
 
     def _unknown_device(self) -> Found | None:
         """Return words that may be a device nobody knows: a word for a machine, or what is in no list."""
@@ -329,8 +330,8 @@ class Filling:
         return found if found and found.doubt < 0.5 else None
 
     def named(self) -> Found | None:
-        found = self._with_value("device")[: None if self._slot == "devices" else 1]
-        return Found(", ".join(self._value(at, "device") for at in found), set(found)) if found else None
+        found = self._with_value("device")
+        return self._listed("device") if self._slot == "devices" or not found else self._one_of("device", found[0])
 
     def _port_text(self, at: int) -> str:
         values = self._segments[at].values

@@ -15,7 +15,6 @@ tried that can begin with it. What a slot covers from one token on is found out 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from oasis.parts.offline import slots as slot_types
 from oasis.parts.offline.clause import SENTENCE_CHARS, SENTENCE_TOKENS, Token, is_near, normal, spaced, tokenize
@@ -94,19 +93,16 @@ class Grammar:
                 else:
                     nodes = brackets.pop()[0]
             elif word[0] == "<":
-                nodes.append(self._class(word[1:-1]))
+                if word not in self._classes:
+                    if word[1:-1] not in self.language.get("classes", {}):
+                        raise ValueError(f"no class {word}")
+                    self._classes[word] = ("one", "", [self.parse(self.language["classes"][word[1:-1]])])
+                nodes.append(self._classes[word])
             else:
                 nodes.append(("slot", word[1:-1], []) if word[0] == "{" else ("word", word, []))
         if brackets:
             raise ValueError(f"pattern {text}: bracket")
         return nodes
-
-    def _class(self, name: str) -> Node:
-        if name not in self._classes:
-            if name not in self.language.get("classes", {}):
-                raise ValueError(f"no class <{name}>")
-            self._classes[name] = ("one", "", [self.parse(self.language["classes"][name])])
-        return self._classes[name]
 
     def is_slip(self, word: str, keyword: str) -> bool:
         """Tell whether `word` is the keyword mistyped and no word of its own."""
@@ -150,17 +146,11 @@ def _starts(nodes: list[Node]) -> tuple[set[str], bool]:
 
 
 class Matcher:
-    """Match patterns against one list of tokens.
+    """Match patterns against one list of tokens; `slips` is how many keywords may be mistyped."""
 
-    `fits(type, tokens)` says whether tokens can be a value of a type, `slips` is how many keywords may be mistyped.
-    """
-
-    def __init__(
-        self, grammar: Grammar, tokens: list[Token], fits: Callable[[str, list[Token]], bool], slips: int = SLIPS
-    ) -> None:
+    def __init__(self, grammar: Grammar, tokens: list[Token], slips: int = SLIPS) -> None:
         self._grammar = grammar
         self._tokens = tokens
-        self._fits = fits
         self._slips = slips
         self._steps = 0
         self._covered: dict[tuple[str, int], list[Span]] = {}  # by slots
@@ -223,8 +213,10 @@ class Matcher:
     def _slot(self, slot: str, at: int) -> list[Span]:
         name, _, kind = slot.partition(":")
         if (kind or name) not in self._grammar.lists:
+            stops = self._grammar.words("stops")
             ends = range(at + 1, len(self._tokens) + 1)
-            return [(end, 0, 0, {name: (at, end)}) for end in ends if self._fits(kind or name, self._tokens[at:end])]
+            ends_right = [end for end in ends if slot_types.fits(kind or name, self._tokens[at:end], stops)]
+            return [(end, 0, 0, {name: (at, end)}) for end in ends_right]
         listed = self._grammar.patterns("{" + (kind or name))
         return [(*span[:3], {name: listed.of[number]}) for number, spans in self._spans(listed, at) for span in spans]
 
@@ -288,7 +280,7 @@ class Reader:
         about = self._one(sentence, asked, may_change=True) if asked else []
         if about:
             return Reading([], about[0].intent)
-        phrases, matcher = self._grammar.patterns("about"), self._matcher(asked, 0)
+        phrases, matcher = self._grammar.patterns("about"), Matcher(self._grammar, asked, 0)
         found = [matcher.longest(phrases, at) for at in range(len(asked))]
         length, number = max(found, key=lambda one: (one[0], -one[1]), default=(0, 0))
         return Reading([], phrases.of[number] if length else "")
@@ -299,7 +291,7 @@ class Reader:
         if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
             return None  # a question is no answer
         answers = [("", pattern, {"value": kind}) for pattern in self._grammar.language.get("answers", ())]
-        found = self._matcher(tokens, 0).best(Patterns(self._grammar, answers))
+        found = Matcher(self._grammar, tokens, 0).best(Patterns(self._grammar, answers))
         if not found:
             return None
         return self._value(sentence, tokens, kind, max(found.values(), key=_score)[3]["value"])
@@ -336,7 +328,7 @@ class Reader:
 
     def _prefix(self, tokens: list[Token], name: PatternList) -> int:
         """Return how many tokens at the start a pattern of a list covers, none of them mistyped."""
-        return self._matcher(tokens, 0).longest(self._grammar.patterns(name))[0]
+        return Matcher(self._grammar, tokens, 0).longest(self._grammar.patterns(name))[0]
 
     def _split(self, sentence: str, tokens: list[Token]) -> list[Part]:
         whole = self._one(sentence, tokens, may_change=True)
@@ -397,7 +389,7 @@ class Reader:
     def _match(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
         best: Part | None = None
         patterns = self._grammar.patterns("patterns")
-        for number, span in self._matcher(tokens).best(patterns).items():
+        for number, span in Matcher(self._grammar, tokens).best(patterns).items():
             name = patterns.of[number]
             intent, kinds = self._intents[name], self._grammar.kinds[name]
             is_change = intent.keys() & {"commands", "as"} or intent.get("tool") in ("service", "undo")
@@ -411,10 +403,6 @@ class Reader:
                 if all(self._is_value(kinds[slot], *slots[slot]) for slot in strict if slot in slots):
                     best = Part(name, slots, _score(span), span[2])
         return best
-
-    def _matcher(self, tokens: list[Token], slips: int = SLIPS) -> Matcher:
-        stops = self._grammar.words("stops")
-        return Matcher(self._grammar, tokens, lambda kind, some: slot_types.fits(kind, some, stops), slips)
 
     def _value(
         self, sentence: str, tokens: list[Token], kind: str, span: tuple[int, int] | str

@@ -6,7 +6,6 @@ from oasis.parts.offline import provider
 from oasis.parts.offline.clause import tokenize
 from oasis.parts.offline.provider import Provider
 from oasis.parts.offline.reading import Grammar, Matcher, Patterns
-from oasis.parts.offline.slots import fits
 
 ONE = Provider()
 MORE = {
@@ -21,7 +20,7 @@ def sentences(name):
 
 
 def readings(grammar, sentence, patterns, slips=3):
-    matcher = Matcher(grammar, tokenize(sentence, grammar.fold), lambda kind, tokens: fits(kind, tokens, set()), slips)
+    matcher = Matcher(grammar, tokenize(sentence, grammar.fold), slips)
     return {number: span[1:] for number, span in matcher.best(patterns).items()}
 
 
