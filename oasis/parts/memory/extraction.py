@@ -191,7 +191,6 @@ _GROUPS = re.compile(r"\b[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,}\b")
 _CARD = re.compile(r"\b[0-9](?:[ -]?[0-9]){12,18}\b")
 _IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")
 _MAC = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.I)
-_WORD = re.compile(r"\S+")
 _LATIN = re.compile(r"[!-~]+")
 # A code of a door, a lock or a telephone; years are none.
 _CODE = re.compile(r"(?<![\w.:/-])(?!(?:19|20)[0-9]{2}(?!\d))[0-9]{4,12}(?![\d:/-]|\.\d)")
@@ -225,13 +224,11 @@ class Secrets:
         for text in texts:
             if self.speaks_of(text):
                 plain = text.casefold()
-                near = [
-                    word
-                    for place in islice(self._talk.finditer(plain), _SAID)
-                    for word in _WORD.findall(plain[place.end() : place.end() + _NEAR_CHARS])[:_NEAR]
-                ]
-                odd = [word for word in map(_bare, _LATIN.findall(text)) if _is_odd(word)]
-                found.update([*map(_bare, near), *odd[:_SAID]])
+                for place in islice(self._talk.finditer(plain), _SAID):
+                    near = plain[place.end() : place.end() + _NEAR_CHARS].split()[:_NEAR]
+                    found.update(word.strip(_BRACKETS) for word in near)
+                latin = [word.strip(_BRACKETS) for word in _LATIN.findall(text)]
+                found.update([word for word in latin if _is_odd(word)][:_SAID])
         return {word for word in found if len(word) >= _HELD_CHARS and word.casefold() not in self._empty}
 
     def reason(self, text: str, said: Iterable[str] = (), inputs: Iterable[Json] = ()) -> str:
@@ -258,12 +255,8 @@ class Secrets:
 _BRACKETS = ".,;:!?()[]{}<>\"'`“”„«»‘’=、。"
 
 
-def _bare(word: str) -> str:
-    return word.strip(_BRACKETS)
-
-
 def _words(text: str) -> set[str]:
-    return {_bare(word) for word in _WORD.findall(text)} | set(re.split(r"\W+", text))
+    return {word.strip(_BRACKETS) for word in text.split()} | set(re.split(r"\W+", text))
 
 
 def _is_odd(word: str) -> bool:
