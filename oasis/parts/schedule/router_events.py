@@ -18,14 +18,15 @@ from collections.abc import Callable, Iterable
 
 from oasis.core import clean
 from oasis.errors import StoreError
+from oasis.system.records import Records
 from oasis.tools.router import Facts, dicts, is_ipv4, is_mac, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from oasis.api.parts import Services
     from oasis.parts.schedule.shapes import Event
-    from oasis.system.records import Records
 
 # A look at disk and log costs a call of the bus; who fills one or guesses passwords takes longer.
 LOOK_S = 300
@@ -210,16 +211,16 @@ class Pipe:
 
 
 class Devices:
-    """The devices that were seen, by MAC address; `now_s()` is monotonic, `log(text)` hears of a flash that refuses."""
+    """The devices that were seen, by MAC address."""
 
-    def __init__(self, records: Records, now_s: Callable[[], float], log: Callable[[str], object]) -> None:
-        self._records = records
-        self._now_s = now_s
-        self._log = log
+    def __init__(self, kit: Services) -> None:
+        self._kit = kit
+        path = kit.root.state_folder + "/devices.jsonl"
+        self._records = Records(kit.files, path, DEVICES, kit.free_bytes, kit.log)
         self._lock = threading.Lock()
         self._met: dict[str, None] = {}  # since the last write, in order
         self._writes = float(AT_ONCE)  # that may be made now
-        self._counted_s = now_s()
+        self._counted_s = kit.clock.now_s()
 
     def is_known(self, mac: str) -> bool:
         """Return whether a device was seen before, and remember it."""
@@ -229,7 +230,7 @@ class Devices:
             self._met[mac] = None
             while len(self._met) > DEVICES:
                 del self._met[next(iter(self._met))]
-            now_s = self._now_s()
+            now_s = self._kit.clock.now_s()
             self._writes = min(self._writes + (now_s - self._counted_s) / WRITE_S, AT_ONCE)
             self._counted_s = now_s
             if self._writes >= 1:
@@ -261,4 +262,4 @@ class Devices:
             self._records.put_all([{"id": mac} for mac in self._met])
             self._met.clear()
         except StoreError as error:
-            self._log("schedule: who was here is not kept for now: %s" % error.message)
+            self._kit.log("schedule: who was here is not kept for now: %s" % error.message)

@@ -21,7 +21,7 @@ from oasis.core import clean
 from oasis.errors import OasisError, ToolError, UsageError
 from oasis.parts.schedule import phrases, trigger
 from oasis.parts.schedule.job_run import NEEDED, Jobs, Runner, fault, parsed_calls
-from oasis.parts.schedule.router_events import DEVICES, Devices, Pipe, RouterEvents
+from oasis.parts.schedule.router_events import Devices, Pipe, RouterEvents
 from oasis.parts.schedule.zone import Zone, Zones
 from oasis.system.records import Records
 from oasis.tools import specs
@@ -55,13 +55,12 @@ class Schedule:
 
     def __init__(self, kit: Services) -> None:
         self._kit = kit
-        state = kit.root.state_folder
-        records = Records(kit.files, state + "/schedule.jsonl", JOBS, kit.free_bytes, kit.log)
-        devices = Records(kit.files, state + "/devices.jsonl", DEVICES, kit.free_bytes, kit.log)
+        path = kit.root.state_folder + "/schedule.jsonl"
+        records = Records(kit.files, path, JOBS, kit.free_bytes, kit.log)
         pipe = Pipe(kit.root.run_folder + "/events")
         self._zones = Zones(kit.facts)
         self._jobs = Jobs(records, self._zones, kit.log)
-        self._devices = Devices(devices, kit.clock.now_s, kit.log)
+        self._devices = Devices(kit)
         self._runner = Runner(kit, self._jobs, pipe.wake)
         events = RouterEvents(kit.facts, self._devices.is_known, self._space, kit.clock.now_s)
         self._timer = Timer(kit, self._jobs, self._runner, events, pipe, self._tidy_memory)

@@ -7,7 +7,8 @@ import pytest
 from oasis.errors import SettingsError, UsageError
 from oasis.parts.schedule.job_run import RETRY_S, TRIES
 from oasis.parts.schedule.manifest import has_enabled
-from oasis.parts.schedule.scheduler import DEVICES, Schedule
+from oasis.parts.schedule.router_events import DEVICES
+from oasis.parts.schedule.scheduler import Schedule
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.tools.router import Facts
