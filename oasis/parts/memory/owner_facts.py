@@ -84,14 +84,14 @@ class Memory:
 
     def memory_add(self, fact: str, category: str = "") -> dict[str, Fact | None]:
         """Keep what the owner writes."""
-        text, category = self._checked(fact), _category(category)
+        text, category = self._checked(fact, category), category or extraction.CATEGORIES[0]
         is_home = bool(self._kit.settings.services()[0]["is_local"])
         alike = functools.partial(self.near.alike, is_home=is_home)
-        return {"fact": self.facts.say(text, category or extraction.CATEGORIES[0], alike)}
+        return {"fact": self.facts.say(text, category, alike)}
 
     def memory_change(self, id: str, fact: str, category: str = "") -> dict[str, Fact]:
         """Put other words in place of a fact's."""
-        return {"fact": self.facts.correct(id, self._checked(fact), _category(category))}
+        return {"fact": self.facts.correct(id, self._checked(fact, category), category)}
 
     def memory_forget(self, id: str = "", all: bool = False) -> dict[str, int]:
         """Forget one fact or all of them; their words are off the flash when this returns."""
@@ -125,7 +125,7 @@ class Memory:
     def _is(self, option: str) -> bool:
         return bool(self._kit.settings.choice(option, SWITCH) == "1")
 
-    def _checked(self, fact: str) -> str:
+    def _checked(self, fact: str, category: str) -> str:
         text = extraction.line(fact)
         if not text:
             what = "a fact is one sentence of 3 to %d characters" % extraction.FACT_CHARS
@@ -133,6 +133,8 @@ class Memory:
         reason = self._data[1].reason(text)
         if reason:
             raise UsageError("this is not remembered: " + reason, "secrets belong in no note: a model would see it")
+        if category and category not in extraction.CATEGORIES:
+            raise UsageError("there is no category %r" % category[:40], "one of " + ", ".join(extraction.CATEGORIES))
         return text
 
     # What turns call
@@ -249,12 +251,6 @@ class Memory:
                 self._kit.runs.get(turn["run"]).emit("note", text=note)
         except UsageError:
             pass  # nobody follows it any more
-
-
-def _category(given: str) -> str:
-    if given and given not in extraction.CATEGORIES:
-        raise UsageError("there is no category %r" % given[:40], "one of " + ", ".join(extraction.CATEGORIES))
-    return given
 
 
 gather = Memory

@@ -108,22 +108,9 @@ def parse(text: str) -> Trigger:
     if (words.startswith("@") or len(words.split()) == 5) and "(" not in words:
         return _cron(words)
     clock, _, rest = words.partition(" ")
-    if "-" in clock:
-        return _on_a_date(clock, rest.strip(), text)
-    return _repeated(_clock(clock, text), rest.strip(), text)
-
-
-def checked(text: str, now_s: int, zone: Zone) -> Trigger:
-    """Read a form, and check that it comes at all. Raises: UsageError."""
-    found = parse(text)
-    if not found.event and found.next(now_s, zone) is None:
-        what = "is over already" if found.is_once else "never comes: there is no such day"
-        raise UsageError("%r %s" % (text, what), HINT)
-    return found
-
-
-def _on_a_date(date: str, rest: str, text: str) -> Trigger:
-    clock, _, word = rest.partition(" ")
+    if "-" not in clock:
+        return _repeated(_clock(clock, text), rest.strip(), text)
+    date, (clock, _, word) = clock, rest.strip().partition(" ")
     numbers = [int(part) if part.isdigit() else 0 for part in date.split("-")]
     if len(date) != 10 or len(numbers) != 3 or word.strip() not in ("", "once") or not clock:
         raise UsageError("%r is no time" % text, "like 2026-12-24 18:00, or " + HINT)
@@ -133,6 +120,15 @@ def _on_a_date(date: str, rest: str, text: str) -> Trigger:
     minutes, weekday = _clock(clock, text), DAYS[(day_number(year, month, day) + 3) % 7]
     said = "once, on %s %s at %s" % (weekday, date, shown(minutes))
     return Trigger([minutes], lambda *given: given[:3] == (year, month, day), said, True)
+
+
+def checked(text: str, now_s: int, zone: Zone) -> Trigger:
+    """Read a form, and check that it comes at all. Raises: UsageError."""
+    found = parse(text)
+    if not found.event and found.next(now_s, zone) is None:
+        what = "is over already" if found.is_once else "never comes: there is no such day"
+        raise UsageError("%r %s" % (text, what), HINT)
+    return found
 
 
 def _repeated(minutes: int, words: str, text: str) -> Trigger:
