@@ -154,7 +154,12 @@ class Daemon:
         user = USER if root.folder == "/" and os.geteuid() == 0 else ""
         most = self.settings.number("worker_max", 2)
         self.models = Models(most, idle_s, user, self.confinement.prepare, self._usage)
-        self.offline = _offline(idle_s)
+        make = parts.first("offline")  # the built-in service; its process ends when nobody asks for so long
+        if make is None:
+            from oasis.agent import client
+
+            make = lambda _: client.Offline()  # noqa: E731
+        self.offline: Offline = make(idle_s)
 
     def times(self, words: str) -> list[tuple[str, list[str]]]:
         """Return what of a sentence is a time or a condition; see tools/operator.py."""
@@ -423,17 +428,6 @@ def role_of(peer: dict[str, object]) -> Role:
     if is_owner and "client" in peer:  # lowered by itself, for as long as the connection lives (client.join)
         role.update({"name": "client", "client": str(peer["client"]), "terminal": False})
     return role
-
-
-def _offline(idle_s: int) -> Offline:
-    """Return the built-in service; its process ends when nobody asks for so long."""
-    make = parts.first("offline")
-    if make is None:
-        from oasis.agent.client import Offline
-
-        return Offline()
-    made: Offline = make(idle_s)
-    return made
 
 
 def log(text: str, is_fault: bool = False) -> None:

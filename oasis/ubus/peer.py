@@ -129,8 +129,7 @@ class Peer:
 
         with self._changing:
             if self._watches is None:
-                self._watches = Watches()
-                self._watches.begin(self._link)
+                self._watches = Watches(self._link)
         self._watches.add(Wish(name, is_object, on_event))
 
     def _live(self) -> None:

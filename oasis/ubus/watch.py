@@ -61,12 +61,12 @@ class Wish:
 
 
 class Watches:
-    """All subscriptions."""
+    """All subscriptions over a connection, None while there is none, and those after it."""
 
-    def __init__(self) -> None:
+    def __init__(self, link: Link | None) -> None:
         self._changing = threading.Lock()
         self._wishes: list[Wish] = []
-        self._link: Link | None = None
+        self._link = link
 
     def add(self, wish: Wish) -> None:
         """Want something, over this connection and those after it."""
