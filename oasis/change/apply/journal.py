@@ -307,5 +307,9 @@ def _change_of(pending: bytes) -> str:
 
 def is_ending(record: Record) -> bool:
     """Return whether a change stands and will be undone by itself."""
-    is_standing = record["state"] == "confirmed" and not record.get("undone_by")
-    return bool(record.get("until_unix_s")) and is_standing and not record.get("expiry")
+    return bool(record.get("until_unix_s")) and is_standing(record) and not record.get("expiry")
+
+
+def is_standing(record: Record) -> bool:
+    """Return whether a change was kept and is not undone."""
+    return record["state"] == "confirmed" and not record.get("undone_by")

@@ -9,6 +9,7 @@ back. What nobody says anything about ends as it was approved.
 
 from __future__ import annotations
 
+from oasis.change.apply.journal import is_standing as is_standing
 from oasis.change.history import reverse
 from oasis.core import when
 from oasis.errors import UciError, UsageError
@@ -34,10 +35,6 @@ def state(record: Record) -> End:
 def fields(kept: End) -> dict[str, int | str | dict[str, int]]:
     """Return a state as the fields of a record."""
     return {"until_unix_s": kept["until_unix_s"] or "", "ends_at": kept["ends"] or ""}
-
-
-def is_standing(record: Record) -> bool:
-    return record["state"] == "confirmed" and not record.get("undone_by")
 
 
 def stays(record: Record, now_s: float) -> dict[str, int]:

@@ -7,6 +7,7 @@ whole undo, unless the owner says to leave them as they are.
 
 from __future__ import annotations
 
+from oasis.change.apply.journal import is_standing
 from oasis.errors import ApplyError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import sha256
@@ -104,8 +105,7 @@ def plan_undo(
 
 def _newest(journal: Journal) -> Record:
     for record in journal.records():
-        is_standing = record["state"] == "confirmed" and not record.get("undone_by") and not record.get("undoes")
-        if is_standing and (record["packages"] or record.get("ends")):
+        if is_standing(record) and not record.get("undoes") and (record["packages"] or record.get("ends")):
             return record
     raise UsageError("there is no change to undo", "see what happened with: oasis changes")
 
