@@ -273,23 +273,15 @@ _PIPED = re.compile(r"(uci(?:[ \t]+-[qXnNSs])*[ \t]+(?:show|get|export)[ \t]+([\
 _CONFIG_FILE = re.compile(r"/etc/config/([A-Za-z0-9_-]+)\Z")
 _READ_FLAGS = ("-q", "-X", "-n", "-N", "-S", "-s")
 _PLACE = re.compile(r"([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]+\])(?:\.[A-Za-z0-9_]+)?)?\Z")
-_BY_HAND = "only the owner does this, by hand"
-_NO_EFFECT = "it has no effect here"
 # What is often written next to changes and may be left out: never run, with a note that says who does it.
 _SUGGESTED = {
-    "opkg": "packages are the owner's: LuCI, System, Software, or this command over SSH",
-    "apk": "packages are the owner's: LuCI, System, Software, or this command over SSH",
+    **dict.fromkeys(("opkg", "apk"), "packages are the owner's: LuCI, System, Software, or this command over SSH"),
     "reboot": "the owner reboots: LuCI, System, Reboot; a change needs none",
-    "poweroff": _BY_HAND,
-    "halt": _BY_HAND,
-    "sysupgrade": _BY_HAND,
-    "firstboot": _BY_HAND,
     "passwd": "the owner sets the password: LuCI, System, Administration",
     "ifup": "an interface comes up again by itself when its configuration changes",
-    "ifdown": _BY_HAND,
-    "echo": _NO_EFFECT, "printf": _NO_EFFECT, "sleep": _NO_EFFECT, "true": _NO_EFFECT, "exit": _NO_EFFECT,
-    "cd": _NO_EFFECT, "sync": _NO_EFFECT, "clear": _NO_EFFECT, "set": _NO_EFFECT,
-}  # fmt: skip
+    **dict.fromkeys(["poweroff", "halt", "sysupgrade", "firstboot", "ifdown"], "only the owner does this, by hand"),
+    **dict.fromkeys(["echo", "printf", "sleep", "true", "exit", "cd", "sync", "clear", "set"], "it has no effect here"),
+}
 _ONLY_UCI = "only uci commands are carried out; uci show PACKAGE reads"
 
 

@@ -16,7 +16,7 @@ from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Bound, Config, Facts, Heard, Listener, Networks, Packet, Table
+    from oasis.change.reach.shapes import Bound, Config, Facts, Listener, Networks, Packet, Table
 
 # Options that change nothing for somebody who opens a page or logs in.
 _QUIET = {
@@ -52,30 +52,25 @@ _NAMED = {"http": "80", "https": "443"}  # of /etc/services, which uhttpd asks
 
 def listeners(config: Config, networks: Networks) -> list[Listener]:
     """Return every listener of the two services, in the order of their sections."""
-    found = []
-    for section in sections.typed(config.get("dropbear", {}), "dropbear"):
-        found += _dropbear(section, networks)
-    for section in sections.typed(config.get("uhttpd", {}), "uhttpd"):
-        found += _uhttpd(section)
-    return found
+    ssh = sections.typed(config.get("dropbear", {}), "dropbear")
+    pages = sections.typed(config.get("uhttpd", {}), "uhttpd")
+    return [one for section in ssh for one in _dropbear(section, networks)] + [
+        one for section in pages for one in _uhttpd(section)
+    ]
 
 
 def hears(listener: Listener, family: int, address: int, device: str | None) -> bool:
     """Return whether a connection to the router's address, coming in at a device, reaches a listener."""
     bound = listener["bound"]
-    if family not in listener["families"]:
-        return False
-    if bound is None:
-        return True
-    if "device" in bound:
-        return bool(bound["device"] == device)
-    return (family, address) in bound["addresses"]
+    if family not in listener["families"] or bound is None:
+        return family in listener["families"]
+    return bool(bound["device"] == device) if "device" in bound else (family, address) in bound["addresses"]
 
 
 def judge(
     before: Config, after: Config, networks: tuple[Networks, Networks], old: Packet, new: Packet, facts: Facts
-) -> Heard:
-    """Return (state, reason, port, listener) of the service behind a path.
+) -> tuple[str, str, int, int]:
+    """Return (state, reason, port, port of the page that it goes on to or 0) of the service behind a path.
 
     `networks` before and after; `old` and `new`: a packet of the peer now and then. The port is another one when the
     service moves.
@@ -88,8 +83,8 @@ def judge(
     later = listeners(after, networks[1])
     if not earlier:
         if any(one["port"] == port for one in later):
-            return "cannot_tell", "who listens on port %d now is not known" % port, port, None
-        return "yes", "", port, None  # a service of its own, which no change here touches
+            return "cannot_tell", "who listens on port %d now is not known" % port, port, 0
+        return "yes", "", port, 0  # a service of its own, which no change here touches
     served = earlier[0]
     met = [one for one in later if hears(one, family, address, device)]
     here = sorted([one for one in met if one["port"] == port], key=lambda one: bool(one["doubt"]))
@@ -98,26 +93,28 @@ def judge(
     gone = "%s listens on port %d no more" % (served["service"], port)
     if not here and not same:
         not_started = unbound(after, networks[1]) if served["service"] == "dropbear" else {}
-        return "no", "; ".join(one for one in (gone, not_started.get(served["section"], "")) if one), port, None
+        return "no", "; ".join(one for one in (gone, not_started.get(served["section"], "")) if one), port, 0
     found = (here or same)[0]
     port = found["port"]
     if found["doubt"]:
-        return "cannot_tell", found["doubt"], port, found
+        return "cannot_tell", found["doubt"], port, 0
     if found["service"] != served["service"] or found["is_tls"] != served["is_tls"]:
         why = "port %d is served otherwise than now" % port if here else gone + ", only with other encryption"
-        return "cannot_tell", why, port, found
+        return "cannot_tell", why, port, 0
     # whether another listener wants the port as well; the same words twice do not matter
     own = (found["service"], found["section"], found["is_tls"])
     others = [one for one in later if (one["service"], one["section"], one["is_tls"]) != own]
     if any(one["port"] == port and _overlaps(one, found) for one in others):
-        return "cannot_tell", "two services want port %d" % port, port, found
+        return "cannot_tell", "two services want port %d" % port, port, 0
     was, section = before[served["service"]][served["section"]], after[found["service"]][found["section"]]
     state, why = shut(was, section, facts) if found["service"] == "dropbear" else ("", "")
     if not state and not here:
         state, why = "yes", "%s is then on port %d" % (found["service"], port)
     if not state:
         state, why = _kept(was, section, found, new, facts)
-    return state, why, port, found
+    if (state, why) == ("yes", "redirect"):
+        return "yes", "", port, _endpoint(sections.texts(section, "listen_https")[0])[1]
+    return state, why, port, 0
 
 
 def _kept(was: Table, section: Table, found: Listener, new: Packet, facts: Facts) -> tuple[str, str]:
@@ -160,12 +157,6 @@ def unbound(config: Config, networks: Networks) -> dict[str, str]:
             what = (section[".name"], option, " ".join(names))
             found[str(section[".name"])] = "dropbear.%s does not start at boot: %s %s is not there or stays down" % what
     return found
-
-
-def https_port(config: Config, listener: Listener) -> int:
-    """Return the port that uhttpd sends browsers to."""
-    section = config["uhttpd"][listener["section"]]
-    return _endpoint(sections.texts(section, "listen_https")[0])[1]
 
 
 def _dropbear(section: Table, networks: Networks) -> list[Listener]:

@@ -105,8 +105,6 @@ class Listener(TypedDict):
     is_tls: bool
     doubt: str  # what makes it unsure, or ""
 
-Heard = tuple[str, str, int, Listener | None]  # state, reason, port, listener
-
 class Packet(TypedDict):
     family: int
     device: str | None

@@ -140,22 +140,22 @@ class _Check(Way):
             "address": way["address"],
             "device": met["device"] if met else self._device or None,
         }
-        state, why, new_port, listener = "yes", "", port, None
+        state, why, new_port, page_port = "yes", "", port, 0
         if not (self._is_calm and self._is_same("dropbear") and self._is_same("uhttpd")):
             nets = (self._now, self._then)
-            heard = listeners.judge(self._before, self._after, nets, self._packet, then, self._facts)
-            state, why, new_port, listener = heard
+            state, why, new_port, page_port = listeners.judge(
+                self._before, self._after, nets, self._packet, then, self._facts
+            )
         if state != "yes":
             return state, why, ""
         then = {**then, "source": way["source"], "port": new_port}
         let_in = self._let_in(then)
         if let_in[0] != "yes":
             return let_in[0], let_in[1], ""
-        if why == "redirect" and listener:
-            to = listeners.https_port(self._after, listener)
-            further = self._let_in({**then, "port": to})
+        if page_port:
+            further = self._let_in({**then, "port": page_port})
             if further[0] != "yes":
-                return further[0], "the page goes on to port %d: %s" % (to, further[1]), ""
+                return further[0], "the page goes on to port %d: %s" % (page_port, further[1]), ""
         reason = "; ".join(one for one in (way["reason"], why if new_port != port else "") if one)
         place = address_text.text_of(self._family, way["address"])
         if new_port != port:
