@@ -66,7 +66,7 @@ class Topics:
         self._write({**own, key: {"is_removed": True}} if is_shipped else own)
 
     def take_over(self, found: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-        """Keep the system messages of an `oasis.conf` (core.upstream.topics); return {their key: ours} of the new ones.
+        """Keep the system messages of an `oasis.conf` (core/lua_chats.py); return {their key: ours} of the new ones.
 
         Each keeps its key, for scripts and the phone name it, unless another one has it here: that goes to the end, as
         does their `default`, for ours is the one that Oasis needs. What is there already, word by word, is kept once.
