@@ -208,11 +208,14 @@ def fault(value: object, kind: "str | tuple[str, ...]") -> str:
 
 def _fields(value: "dict[str, object]", needed: "Fields", optional: "Fields") -> str:
     """Return what is wrong with the fields of an object, "" for nothing."""
-    for kinds in (needed, optional):
-        for name in kinds:
-            wrong = fault(value.get(name), kinds[name]) if kinds is needed or name in value else ""
-            if wrong:
-                return "." + name + wrong
+    for name in needed:
+        wrong = fault(value.get(name), needed[name])
+        if wrong:
+            return "." + name + wrong
+    for name in value:
+        wrong = fault(value[name], optional[name]) if name in optional else ""
+        if wrong:
+            return "." + name + wrong
     return ""
 
 
