@@ -70,7 +70,7 @@ def shipped(data: bytes) -> "Any":
 
 
 def table(module: str, name: str) -> "Any":
-    """Return what a JSON file beside a module holds, whose `__file__` is given; a test reads every such file."""
+    """Return what a JSON file next to a module holds, whose `__file__` is given; a test reads every such file."""
     with open(module.rpartition("/")[0] + "/" + name, "rb") as handle:
         return shipped(handle.read())
 
