@@ -148,13 +148,19 @@ class Cursor:
                     self.revert(each)
                 raise unexpected(name)
         for number, name in enumerate(expected):
-            package = self._existing(name)
             try:
-                self._context.commit(package, package.data)
-            except Outrun:
-                self.unload(name)
-                error = UciError if number else UnwrittenError
-                raise error(f"{name} was changed by somebody else at this moment", "ask for the change again")
+                self._commit_read(name)
+            except UnwrittenError as error:
+                raise UciError(error.message, error.hint) if number else error
+
+    def _commit_read(self, name: str) -> None:
+        """Commit a package as it was read; UnwrittenError when somebody else wrote it meanwhile."""
+        package = self._existing(name)
+        try:
+            self._context.commit(package, package.data)
+        except Outrun:
+            self.unload(name)
+            raise UnwrittenError(f"{name} was changed by somebody else at this moment", "ask for the change again")
 
     def _package(self, name: str) -> Package | None:
         """Return the package as it stands, loading it when needed."""
