@@ -109,14 +109,16 @@ class Calls:
                 pending.reply(_BUSY)
 
     def _work(self, pending: Pending) -> None:
-        call, reply, status = pending.call, None, bus.INVALID_ARGUMENT
+        call, reply, status = pending.call, None, bus.UNKNOWN_ERROR
         try:
-            call.arguments = decode(pending.data)
-            status = bus.UNKNOWN_ERROR
-            reply = self._answer(call)
+            try:
+                call.arguments.update(decode(pending.data))
+            except ToolError:
+                status = bus.INVALID_ARGUMENT
+            else:
+                reply = self._answer(call)
         except Exception as bug:
-            if status == bus.UNKNOWN_ERROR:
-                self._log("%s %s failed: %s" % (call.object, call.method, place(bug)))
+            self._log("%s %s failed: %s" % (call.object, call.method, place(bug)))
         try:
             if pending.claim():
                 pending.end(status) if reply is None else pending.reply(reply)

@@ -152,12 +152,10 @@ class Peer:
         try:
             link = Link(self._connect(_CONNECT_S))
             try:
-                self._link = link
+                self._connected(link)
                 if self._stopped.is_set():  # then `stop` may have seen no connection that it could end
                     return "stopped"
                 self._taken = {}
-                if self._watches is not None:
-                    self._watches.begin(link)
                 for name in self._objects:
                     self._publish(link, name)
                 link.ask_nothing(self._published)
@@ -165,10 +163,8 @@ class Peer:
                     self._take(link, *message.receive(link.connection))
                 return "it does not read what we say"
             finally:
-                self._link = None
+                self._connected(None)
                 self._names, self._numbers, self._watched, self._has_fault = {}, {}, set(), False
-                if self._watches is not None:
-                    self._watches.begin(None)
                 link.close()
         except OasisError as error:
             return error.message
@@ -178,6 +174,13 @@ class Peer:
             from oasis.ubus.incoming import place
 
             return place(bug)
+
+    def _connected(self, link: Link | None) -> None:
+        """Begin what is wanted over a new connection, None when the old one has ended."""
+        with self._changing:  # who wants the first thing now sees the new connection, or is seen here
+            self._link = link
+        if self._watches is not None:
+            self._watches.begin(link)
 
     def _publish(self, link: Link, name: str) -> None:
         def done(status: int, data: list[dict[int, bytes]]) -> None:

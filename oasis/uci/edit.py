@@ -41,6 +41,7 @@ _BLANKS = " \t\n\r\v\f"
 _INT_BITS = 32
 _LONG_MAX = 2**63 - 1
 _UNSIGNED_LONG_MAX = 2**64 - 1
+_DIGITS = 21  # more than either has: what is longer is out of bounds however it goes on, and Python refuses thousands
 
 
 class Pointer:
@@ -112,7 +113,8 @@ def leading_number(text: str, least: int = -_LONG_MAX - 1, most: int = _LONG_MAX
     behind = unsigned.lstrip("0123456789")
     if behind == unsigned:
         return None
-    number = int(text[: len(text) - len(behind)])
+    digits = unsigned[: len(unsigned) - len(behind)].lstrip("0")[:_DIGITS] or "0"
+    number = -int(digits) if text[:1] == "-" else int(digits)
     number = min(max(number, least), most) & ((1 << _INT_BITS) - 1)
     return number - (1 << _INT_BITS) if number >> (_INT_BITS - 1) else number
 

@@ -6,12 +6,13 @@ import os
 import socket
 import threading
 import time
+import types
 
 import pytest
 
 from oasis.errors import ToolError
 from oasis.ubus import message, outgoing
-from oasis.ubus.incoming import ARGUMENT_BYTES
+from oasis.ubus.incoming import ARGUMENT_BYTES, Call, Calls, Pending
 from oasis.ubus.message import REPLY_BYTES, decode, encode
 from oasis.ubus.outgoing import opener
 from oasis.ubus.peer import Peer
@@ -455,6 +456,59 @@ def test_what_others_tell_is_told_on_whenever_they_are_there(bus, peers, callers
     caller.invoke(10, 1, "send", encode({"id": "other", "data": {}}))
     assert caller.reply(10)[0] == 0
     assert [data.get("n") for _, data in got] == [1, 2, 3, 4, None], "each once, in order"
+
+
+class Meanwhile(Peer):
+    """A peer whose connection begins at the moment in which somebody looks whether there is one."""
+
+    begin = None
+    link = None
+
+    @property
+    def _link(self):
+        link, begin = self.link, self.begin
+        if begin:
+            self.begin = None
+            begin()
+        return link
+
+    @_link.setter
+    def _link(self, link):
+        self.link = link
+
+
+def test_what_is_wanted_while_a_connection_begins_is_asked_for_over_it(bus, callers):
+    answers, got = Answers(), []
+    peer = Meanwhile(opener(bus.path), OBJECTS, answers, answers.told.append)
+
+    def begin():
+        peer.start()
+        time.sleep(0.3)
+
+    peer.begin = begin
+    try:
+        peer.listen("news", lambda event, data: got.append(event))
+        until(lambda: not peer.reason())
+        caller = callers(bus)
+        until(lambda: caller.invoke(9, 1, "send", encode({"id": "news", "data": {}})) or time.sleep(0.05) or got)
+    finally:
+        peer.stop()
+
+
+class Odd(bytes):
+    """Arguments at which our own reader fails."""
+
+    def __getitem__(self, place):
+        raise IndexError("odd")
+
+
+def test_a_fault_of_ours_in_reading_arguments_is_a_line_in_the_log():
+    answers, sent = Answers(), []
+    pending = Pending(Call("oasis", "info", {}), Odd(8), types.SimpleNamespace(send=sent.append), 1, 2, True)
+    Calls(answers, answers.told.append, 1).begin(pending)
+    until(lambda: sent)
+    assert answers.told[0].startswith("oasis info failed: IndexError: odd") and not answers.calls
+    assert busd.blob(status=message.UNKNOWN_ERROR) in sent[0]
 
 
 def test_a_fault_in_what_is_told_is_a_line_and_no_end(bus, peers, callers):

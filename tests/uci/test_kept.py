@@ -70,3 +70,14 @@ def test_odd_lines_behind_usual_ones(uci, text, shown):
     else:
         words = out.removeprefix(b"network.a=zone\n").removesuffix(b"\n").split(b"\nnetwork.a.")
         assert b" ".join(words).removeprefix(b"network.a.") == shown
+
+
+def test_numbers_of_thousands_of_digits_are_numbers(uci):
+    many, one = "9" * 5000, "0" * 5000 + "1"
+    uci.folders.write({"network": FILE + b"\tlist l1 'a'\n\tlist l1 'b'\n"})
+    assert uci("get", f"network.@zone[{many}]")[1] == b"zone\n", "the largest number, cut to -1"
+    assert uci("get", f"network.@zone[{one}]")[2] == b"uci: Entry not found\n"
+    assert uci("reorder", f"network.lan={many}")[0] == 0
+    assert uci("delete", f"network.lan.l1={many}")[0] == 0
+    assert uci("delete", f"network.lan.l1={one}")[0] == 0
+    assert uci("export", "network")[1].endswith(b"\tlist l1 'a'\n\n")
