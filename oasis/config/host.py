@@ -25,7 +25,8 @@ if False:  # annotations only
 
     from oasis.system.files import Files
 
-    Value = str | int | float | bool | list["Value"]
+    Item = str | int | float | bool
+    Value = Item | list[Item]
 
     class Table(TypedDict):
         """A table of a TOML text; the keys before the first one are in one called ""."""
@@ -155,21 +156,26 @@ def _checked(where: str, table: str, key: str, value: object, known: dict[str, t
 # TOML
 #
 # The part of TOML 1.0 that settings need, with the line of each key: comments, [table], [[array of tables]], bare and
-# quoted keys, strings on one line, whole numbers, decimals, true, false, and arrays of these over any number of lines.
-# Dates, inline tables, dotted keys and strings over several lines are refused by their line. tomllib is there from
-# Python 3.11 on only, and gives no line of a key. Source: toml.io/en/v1.0.0.
+# quoted keys, strings on one line, whole numbers, decimals, true, false, and lists of these over any number of lines.
+# Lists in lists, dates, inline tables, dotted keys and strings over several lines are refused by their line. tomllib is
+# there from Python 3.11 on only, and gives no line of a key. Source: toml.io/en/v1.0.0.
 
 MAX_CHARS = 256 * 1024
-DEPTH = 8
-_BLANK = re.compile(r"[ \t]*")
-_GAP = re.compile(r"(?:[ \t\n]|\r\n|#[^\n]*)*")
-_REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_BASIC = re.compile(r'"((?:[^"\\\x00-\x08\x0a-\x1f\x7f]|\\.)*)"')
-_LITERAL = re.compile(r"'([^'\x00-\x08\x0a-\x1f\x7f]*)'")
-_DIGITS = re.compile(r"[+-]?(?:0|[1-9](?:_?[0-9])*)(\.[0-9](?:_?[0-9])*)?([eE][+-]?[0-9]+)?(?![\w.:-])")
-_WORD = re.compile(r"(true|false)(?![\w.-])")
-_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
+# Each of these matches a text in one way alone: a hostile file is read, or refused, in one pass.
+_GAP = r"(?:[ \t\n]|\r\n|#[^\n]*\n)*"
+_STRING = r"""(?:"(?:[^"\\\x00-\x08\x0a-\x1f\x7f]|\\[btnfr"\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*"|"""
+_STRING += r"""'[^'\x00-\x08\x0a-\x1f\x7f]*')"""
+_NUMBER = r"[+-]?(?:0|[1-9](?:_?[0-9])*)(?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9]+)?"
+_ITEM = rf"(?:{_STRING}|(?:true|false|{_NUMBER})(?![\w.:-]))"
+_LIST = rf"\[{_GAP}(?:{_ITEM}{_GAP}(?:,{_GAP}|(?=\])))*\]"
+_KEY = rf"(?:[A-Za-z0-9_-]+|{_STRING})"
+_LINE = re.compile(
+    rf"[ \t]*(?:(?:(\[\[?)[ \t]*({_KEY})[ \t]*(\]\]?)|({_KEY})[ \t]*=[ \t]*({_ITEM}|{_LIST}))[ \t]*)?"
+    r"(?:#[^\n]*)?(?:\r?\n|\Z)"
+)
+_ITEMS = re.compile(rf"#[^\n]*|({_ITEM})")
+_HINT = "a value is a text in quotes on its line, a number, true, false or a [list] of these"
+_ESCAPE = re.compile(r"\\(?:[uU]([0-9A-Fa-f]+)|(.))")
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\"}
 
 
@@ -180,119 +186,48 @@ def read(text: str, path: str) -> list[Table]:
     """
     if len(text) > MAX_CHARS:
         raise SettingsError("%s has more than %d characters" % (path, MAX_CHARS))
-    return _Reader(text, path).tables()
+    tables: list[Table] = [{"name": "", "is_array": False, "line": 1, "values": {}}]
+    at, line = 0, 1
+    while at < len(text):
+        found = _LINE.match(text, at)
+        if found is None or len(found[1] or "") != len(found[3] or ""):
+            raise SettingsError("%s:%d: this is no [table], [[table]] or key = value" % (path, line), _HINT)
+        try:
+            _take(found, line, tables)
+        except (ValueError, OverflowError) as error:
+            raise SettingsError("%s:%d: %s" % (path, line, error), _HINT)
+        line += text.count("\n", at, found.end())
+        at = found.end()
+    return tables
 
 
-class _Reader:
-    def __init__(self, text: str, path: str) -> None:
-        self._text = text
-        self._path = path
-        self._at = 0
+def _take(found: re.Match[str], line: int, tables: list[Table]) -> None:
+    """Take what a line says into the tables; ValueError and OverflowError for what cannot be."""
+    brackets, name, _, key, value = found.groups()
+    if name:
+        name, is_array = _plain(name), brackets == "[["
+        if any(table["name"] == name and not (is_array and table["is_array"]) for table in tables):
+            raise ValueError("the table %s is there twice" % name)
+        tables.append({"name": name, "is_array": is_array, "line": line, "values": {}})
+    elif key:
+        key, values = _plain(key), tables[-1]["values"]
+        if key in values:
+            raise ValueError("%s is set twice" % key)
+        items = [_item(one) for one in _ITEMS.findall(value) if one]
+        values[key] = (line, items if value[0] == "[" else items[0])
 
-    def tables(self) -> list[Table]:
-        found: list[Table] = [{"name": "", "is_array": False, "line": 1, "values": {}}]
-        self._match(_GAP)
-        while self._at < len(self._text):
-            line, is_array = self._line(), self._text.startswith("[[", self._at)
-            if self._text[self._at] == "[":
-                end = "]]" if is_array else "]"
-                self._at += len(end)
-                self._match(_BLANK)
-                name = self._key()
-                self._sign(end, "the name of a table ends with " + end, line)
-                if any(table["name"] == name and not (is_array and table["is_array"]) for table in found):
-                    raise self._wrong("the table %s is there twice" % name, line)
-                found.append({"name": name, "is_array": is_array, "line": line, "values": {}})
-            else:
-                key, values = self._key(), found[-1]["values"]
-                self._sign("=", "a = is missing behind %s" % key, line)
-                if key in values:
-                    raise self._wrong("%s is set twice" % key, line)
-                values[key] = (line, self._value(0))
-            if self._match(_REST) is None:
-                raise self._wrong("nothing more is expected on this line")
-            self._match(_GAP)
-        return found
 
-    def _key(self) -> str:
-        found = self._match(_BARE)
-        key = found if found is not None else self._string()
-        if key is None:
-            raise self._wrong("a key is letters, digits, _ and -, or stands in quotes")
-        if self._text.startswith(".", self._at):
-            raise self._wrong("keys with dots are not read here")
-        return key
+def _item(text: str) -> Item:
+    if text[0] in "\"'":
+        return _plain(text)
+    if text in ("true", "false"):
+        return text == "true"
+    return float(text) if set(text) & set(".eE") else int(text)
 
-    def _value(self, depth: int) -> Value:
-        if self._text.startswith(('"""', "'''"), self._at):
-            raise self._wrong("strings over several lines are not read here")
-        if self._text.startswith("[", self._at):
-            return self._array(depth + 1)
-        text = self._string()
-        if text is not None:
-            return text
-        word = self._match(_WORD)
-        if word is not None:
-            return word == "true"
-        number = self._match(_DIGITS)
-        if number is None:
-            raise self._wrong("this is no text in quotes, number, true, false or [list]")
-        is_whole = not set(number) & set(".eE")
-        return int(number.replace("_", "")) if is_whole else float(number.replace("_", ""))
 
-    def _array(self, depth: int) -> list[Value]:
-        if depth > DEPTH:
-            raise self._wrong("lists are nested too deep")
-        self._at += 1
-        items: list[Value] = []
-        self._match(_GAP)
-        while not self._text.startswith("]", self._at):
-            items.append(self._value(depth))
-            self._match(_GAP)
-            if self._text.startswith(",", self._at):
-                self._at += 1
-                self._match(_GAP)
-            elif not self._text.startswith("]", self._at):
-                raise self._wrong("a list ends with ], and its items with a comma")
-        self._at += 1
-        return items
-
-    def _string(self) -> str | None:
-        literal = _LITERAL.match(self._text, self._at)
-        found = literal or _BASIC.match(self._text, self._at)
-        if found is None:
-            if self._text.startswith(("'", '"'), self._at):
-                raise self._wrong("a string ends on its line, with the quote that it began with")
-            return None
-        text = found.group(1) if literal else _ESCAPE.sub(self._unescaped, found.group(1))
-        self._at = found.end()
-        return text
-
-    def _unescaped(self, found: re.Match[str]) -> str:
-        word = found.group(1)
-        if word in _ESCAPES:
-            return _ESCAPES[word]
-        code = int(word[1:], 16) if len(word) > 1 else -1
-        if not 0 <= code < 0x110000 or 0xD800 <= code < 0xE000:
-            raise self._wrong("\\%s is no escape" % word)
-        return chr(code)
-
-    def _sign(self, sign: str, words: str, line: int) -> None:
-        self._match(_BLANK)
-        if not self._text.startswith(sign, self._at):
-            raise self._wrong(words, line)
-        self._at += len(sign)
-        self._match(_BLANK)
-
-    def _match(self, pattern: re.Pattern[str]) -> str | None:
-        found = pattern.match(self._text, self._at)
-        if found is None:
-            return None
-        self._at = found.end()
-        return found.group()
-
-    def _line(self) -> int:
-        return self._text.count("\n", 0, self._at) + 1
-
-    def _wrong(self, words: str, line: int = 0) -> SettingsError:
-        return SettingsError("%s:%d: %s" % (self._path, line or self._line(), words))
+def _plain(text: str) -> str:
+    """Return what a key or a string says; ValueError for half a surrogate pair and what is no character."""
+    if text[0] == '"':
+        text = _ESCAPE.sub(lambda found: _ESCAPES[found[2]] if found[2] else chr(int(found[1], 16)), text)
+        text.encode()
+    return text[1:-1] if text[0] in "\"'" else text

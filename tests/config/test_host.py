@@ -98,7 +98,7 @@ def test_keys_are_taken_out_of_the_environment_and_stay_out_of_every_file(root):
         ("[[main]]\n", ":1: no settings are called main"),
         ("[llm]\n", ":1: no settings are called llm"),
         ("loose = 1\n", ":1: no settings are called that, outside of a table"),
-        ("[main\n", ":1: the name of a table ends with ]"),
+        ("[main\n", ":1: this is no [table], [[table]] or key = value"),
     ],
 )
 def test_what_nobody_knows_is_an_error_that_names_file_and_line(root, text, where):

@@ -18,7 +18,7 @@ f = []
 g = ["x", # one
   'y',
 ]
-h = [[1, 2], [3]]
+h = [1, 2, -0.5, true]  # [3]
 
 [[service]]
 name = "one"
@@ -47,7 +47,7 @@ def test_what_is_read_is_what_tomllib_reads():
 
 def test_each_key_has_its_line():
     tables = read(TEXT, "x")
-    assert tables[1]["line"] == 3 and tables[1]["values"]["h"] == (14, [[1, 2], [3]])
+    assert tables[1]["line"] == 3 and tables[1]["values"]["h"] == (14, [1, 2, -0.5, True])
     assert tables[2]["values"]["name"] == (17, "one")
     assert read("", "x") == [{"name": "", "is_array": False, "line": 1, "values": {}}]
 
@@ -58,7 +58,8 @@ def test_each_key_has_its_line():
         "a", "a =", "= 1", "a = 1 2", "a = x", 'a = "', 'a = "x', "a = 'x", 'a = "\\q"', 'a = "\\ud800"', "a.b = 1",
         'a = """x"""', "a = 0x10", "a = 01", "a = 1979-05-27", "a = 10:00:00", "a = {b = 1}", "a = [1", "a = [1 2]",
         "a = [1,,2]", "a = 1.", "a = .5", "a = 1__0", "a = inf", "a = truely", "[a", "[a]]", "[[a]", "[]", "[a] x",
-        "a = " + "[" * 20, "a = 1\nok = 1\na = 2", "[t]\n[t]", "[t]\n[[t]]",
+        "a = [[1]]", "a = " + "[" * 20, "a = [\n1\n# ]", 'a = "\\UFFFFFFFF"', "a = 1\nok = 1\na = 2", "[t]\n[t]",
+        "[t]\n[[t]]",
     ],
 )  # fmt: skip
 def test_what_is_not_read_is_told_by_its_line(line):
