@@ -8,15 +8,13 @@ We do not learn that a caller has gone, so an answer must end by itself; what it
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 
 from oasis.errors import ToolError
 from oasis.ubus import message as bus
 from oasis.ubus.message import attribute, decode, encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
+if False:  # annotations only
     from oasis.ubus.peer import Link
 
 # Of all calls together: one of the largest that ubusd takes, or two dozen uploads of a page. As values of Python they

@@ -8,11 +8,10 @@ Source: ubus's own cli.c and libubus-req.c, and what 24.10 was seen to do (a rep
 from __future__ import annotations
 
 import _socket
-import contextlib
 from collections.abc import Callable, Mapping
 
 from oasis.core import jsonl
-from oasis.errors import OasisError, SchemaError, ToolError
+from oasis.errors import SchemaError, ToolError
 from oasis.system.child import Executor
 from oasis.ubus import message
 from oasis.ubus.message import NO_DATA, attributes, decode, encode
@@ -177,64 +176,3 @@ def _ask(connection: _socket.socket, kind: int, sequence: int, peer: int, conten
                 raise Failed(status)
             return found
         found = found or values
-
-
-# -- who has a name on the bus, in words; asked when one of our names is taken -----------------------------------------
-#
-# ubusd tells nobody which client an object belongs to, but it shows root every message (its monitor). So a call of a
-# method that no object has is sent over a connection of its own, and the monitor shows where it went. Whether that is
-# rpcd, which serves its plugins, is found by doing the same with an object that only rpcd has.
-# Source: ubus's ubusd_monitor.c.
-
-_MONITOR, _MONITORED = 3, 11  # the monitor's object, and its messages
-_CLIENT, _PEER, _SENT, _SEQUENCE, _TYPE = range(5)  # attributes of these
-_METHOD = "oasis.whose"
-# On a busy bus this many messages may come before ours.
-_MESSAGES = 1000
-_WAIT_S = 1.0
-
-
-def owner(connect: Callable[[float], _socket.socket], name: str) -> str:
-    """Return who has the object `name`, for people; "" when nobody has one that we may see."""
-    try:
-        number, client = _holder(connect, name)
-    except OasisError:
-        return ""
-    except OSError as error:
-        return "unknown: %s" % (error.strerror or error)
-    if client < 0:
-        return "another program (object %08x)" % number
-    try:
-        is_rpcd = client == _holder(connect, "session")[1]
-    except (OasisError, OSError):
-        is_rpcd = False
-    if is_rpcd:
-        return "a plugin of rpcd (look into /usr/libexec/rpcd and /usr/share/rpcd/ucode)"
-    return "another program (client %08x)" % client
-
-
-def _holder(connect: Callable[[float], _socket.socket], name: str) -> tuple[int, int]:
-    """Return the numbers of an object and of the client that its calls go to, -1 where the monitor does not tell.
-
-    Raises: ToolError when there is no such object, OSError.
-    """
-    with contextlib.closing(connect(_WAIT_S)) as connection:
-        message.receive(connection)
-        number = look_up(connection, name)
-    try:
-        with contextlib.closing(connect(_WAIT_S)) as connection:
-            _, _, ours, _ = message.receive(connection)
-            for sequence, to, method in ((1, _MONITOR, "add"), (2, number, _METHOD)):
-                words = message.invocation(to, method, b"")
-                connection.sendall(message.message(message.INVOKE, sequence, to, words))
-            wanted = {_PEER: ours, _SEQUENCE: 2, _TYPE: message.INVOKE, _SENT: 1}
-            for _ in range(_MESSAGES):
-                kind, sequence, _, content = message.receive(connection)
-                said = {key: message.number_of(value) for key, value in attributes(content).items() if key <= _TYPE}
-                if kind == _MONITORED and all(said.get(key) == value for key, value in wanted.items()):
-                    return number, said.get(_CLIENT, 0)
-                if kind == message.STATUS and sequence == 1 and said.get(message.OF_STATUS):
-                    break  # only root may look
-    except (OasisError, OSError):
-        pass
-    return number, -1

@@ -11,18 +11,15 @@ from __future__ import annotations
 import _socket
 import threading
 import time
+from collections.abc import Callable, Mapping
 
 from oasis.errors import OasisError, ToolError
 from oasis.ubus import message
+from oasis.ubus.incoming import Call, Calls, Pending, place
 from oasis.ubus.message import INT32, TABLE, attribute, attributes, encode, named
+from oasis.ubus.watch import Watches, Wish
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from oasis.ubus.incoming import Call, Calls
-    from oasis.ubus.watch import Watches
-
+if False:  # annotations only
     Objects = dict[str, dict[str, dict[str, str]]]
     OnEvent = Callable[[str, dict[str, object]], None]
     Done = Callable[[int, list[dict[int, bytes]]], None]
@@ -40,6 +37,8 @@ _ANSWERS_S, _FLUSH_S, _JOIN_S = 0.8, 0.4, 0.4
 # ubusd always reads, and drops what its clients do not take: when it does not, it is stopped or gone.
 _STUCK_S = 3.0
 _WAIT = _socket.MSG_DONTWAIT
+# Who has a name of ours: ubusd does not say which client an object belongs to.
+_OTHER = "another program, perhaps a plugin of rpcd (look into /usr/libexec/rpcd and /usr/share/rpcd/ucode)"
 # A lookup of everything is the most that is asked for; a router has some hundred objects.
 _ANSWERS = 1024
 
@@ -60,18 +59,15 @@ class Peer:
         self._connect = connect
         self._objects = objects
         self._log = log
-        self._answer = answer
-        self._waiters = waiters
-        self._calls: Calls | None = None
+        self._calls = Calls(answer, log, waiters)
         self._taken: dict[str, str] = {}
         # Of the connection: our objects, those that somebody is subscribed to, whether a fault was logged.
         self._names: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
         self._watched: set[int] = set()
         self._has_fault = False
-        self._watches: Watches | None = None
+        self._watches = Watches()
         self._is_waiting = False
-        self._changing = threading.Lock()
         self._reason = "not connected yet"
         self._is_logged = True
         self._stopped = threading.Event()
@@ -87,8 +83,7 @@ class Peer:
         self._stopped.set()
         link = self._link
         if link is not None:
-            if self._calls is not None:
-                self._calls.end(_ANSWERS_S)
+            self._calls.end(_ANSWERS_S)
             link.flush(_FLUSH_S)
             link.end()
         if self._thread.is_alive():
@@ -118,19 +113,11 @@ class Peer:
 
     def subscribe(self, name: str, on_event: OnEvent) -> None:
         """Have `on_event(event, data)` called for each notification of another's object, whenever that is there."""
-        self._want(name, True, on_event)
+        self._watches.add(Wish(name, True, on_event))
 
     def listen(self, pattern: str, on_event: OnEvent) -> None:
         """Have `on_event(event, data)` called for each event of this name; a `*` at its end stands for any end."""
-        self._want(pattern, False, on_event)
-
-    def _want(self, name: str, is_object: bool, on_event: OnEvent) -> None:
-        from oasis.ubus.watch import Watches, Wish
-
-        with self._changing:
-            if self._watches is None:
-                self._watches = Watches(self._link)
-        self._watches.add(Wish(name, is_object, on_event))
+        self._watches.add(Wish(pattern, False, on_event))
 
     def _live(self) -> None:
         wait_s = _FIRST_S
@@ -152,18 +139,20 @@ class Peer:
         try:
             link = Link(self._connect(_CONNECT_S))
             try:
-                self._connected(link)
+                self._link = link
                 if self._stopped.is_set():  # then `stop` may have seen no connection that it could end
                     return "stopped"
                 self._taken = {}
+                self._watches.begin(link)
                 for name in self._objects:
                     self._publish(link, name)
-                link.ask_nothing(self._published)
+                link.ask_nothing(lambda: self._published(link))
                 while link.is_open:
                     self._take(link, *message.receive(link.connection))
                 return "it does not read what we say"
             finally:
-                self._connected(None)
+                self._link = None
+                self._watches.begin(None)
                 self._names, self._numbers, self._watched, self._has_fault = {}, {}, set(), False
                 link.close()
         except OasisError as error:
@@ -171,16 +160,7 @@ class Peer:
         except OSError as error:
             return error.strerror or str(error)
         except Exception as bug:  # a fault of ours; the next connection may do better
-            from oasis.ubus.incoming import place
-
             return place(bug)
-
-    def _connected(self, link: Link | None) -> None:
-        """Begin what is wanted over a new connection, None when the old one has ended."""
-        with self._changing:  # who wants the first thing now sees the new connection, or is seen here
-            self._link = link
-        if self._watches is not None:
-            self._watches.begin(link)
 
     def _publish(self, link: Link, name: str) -> None:
         def done(status: int, data: list[dict[int, bytes]]) -> None:
@@ -190,32 +170,34 @@ class Peer:
                 if self._taken.pop(name, ""):
                     self._log("%s is on the bus now" % name)
             else:
-                self._taken.setdefault(name, "another program")
+                self._taken.setdefault(name, _OTHER)
 
         words = message.text(message.OF_PATH, name) + attribute(message.OF_SIGNATURE, signature(self._objects[name]))
         link.ask(message.ADD_OBJECT, 0, words, done)
 
-    def _published(self) -> None:
-        """Every object is on the bus or refused."""
+    def _published(self, link: Link) -> None:
+        """Every object is on the bus or refused: log which are not, and take them as soon as they are free."""
         if not self._is_logged:
             self._log("on the bus again")
         self._reason, self._is_logged = "", True
-        if self._taken:
-            threading.Thread(target=self._explain, args=(self._taken,), name="taken", daemon=True).start()
-
-    def _explain(self, taken: dict[str, str]) -> None:
-        """Find out and log who has the names that we did not get, and take them as soon as they are free."""
-        from oasis.ubus.outgoing import owner
-
-        if not self._is_waiting:
+        if self._taken and not self._is_waiting:
             self._is_waiting = True
             self.listen("ubus.object.remove", self._freed)
-        for name in sorted(taken):
-            who = owner(self._connect, name)
-            taken[name] = who or "ubusd, which does not let this user have it (see /usr/share/acl.d)"
-            self._log("%s is taken on the bus by %s" % (name, taken[name]))
-            if not who:
+        for name in sorted(self._taken):
+            ask = lambda name=name: self._explain(link, name)  # noqa: E731
+            link.ask_nothing(ask)  # then we listen: a name that is given up from there on is heard of
+
+    def _explain(self, link: Link, name: str) -> None:
+        def done(status: int, data: list[dict[int, bytes]]) -> None:
+            if name not in self._taken:
+                return  # it became free meanwhile, and is ours
+            if not data:
+                self._taken[name] = "ubusd, which does not let this user have it (see /usr/share/acl.d)"
+            self._log("%s is taken on the bus by %s" % (name, self._taken[name]))
+            if not data:
                 self._freed("", {"path": name})  # perhaps it was given up before we listened
+
+        link.ask(message.LOOKUP, 0, message.text(message.OF_PATH, name), done)
 
     def _freed(self, event: str, data: dict[str, object]) -> None:
         name, link = data.get("path"), self._link
@@ -235,18 +217,14 @@ class Peer:
                 self._watched.add(number)
             elif kind == message.NOTIFY:
                 self._watched.discard(number)
-            elif kind == message.UNSUBSCRIBE and self._watches is not None:
+            elif kind == message.UNSUBSCRIBE:
                 self._watches.lost(number)
         except Exception as bug:  # nothing that comes may end the thread that reads
             if not self._has_fault:
-                from oasis.ubus.incoming import place
-
                 self._has_fault = True
                 self._log("a message of the bus is passed over: %s" % place(bug))
 
     def _invoked(self, link: Link, sequence: int, client: int, words: dict[int, bytes]) -> None:
-        from oasis.ubus.incoming import Call, Calls, Pending
-
         number = message.number_of(words.get(message.OF_OBJECT, b""))
         name = self._names.get(number, "")
         method, user, group = [
@@ -256,17 +234,12 @@ class Peer:
         data = words.get(message.OF_DATA)
         pending = Pending(Call(name, method, {}, user, group, client), data or b"", link, sequence, number, wants_reply)
         if not name:
-            is_ours = self._watches is not None and self._watches.told(number, words)
-            pending.end(0 if is_ours else message.NOT_FOUND)
+            pending.end(0 if self._watches.told(number, words) else message.NOT_FOUND)
         elif method not in self._objects[name]:
             pending.end(message.NO_METHOD)
         elif data is None:
             pending.end(message.INVALID_ARGUMENT)
         else:
-            if self._calls is None:
-                self._calls = Calls(self._answer, self._log, self._waiters)
-                if self._stopped.is_set():
-                    self._calls.end(0)
             self._calls.begin(pending)
 
 

@@ -1,4 +1,4 @@
-"""What others tell on the bus: notifications of their objects, and events. Loaded with the first that is wanted.
+"""What others tell on the bus: notifications of their objects, and events.
 
 Every wish has an object of ours without a name, to which ubusd sends each notification as a call. An object that is not
 there yet, or goes and comes again, is watched from the moment that it is there. `on_event(event, data)` is called in
@@ -9,14 +9,12 @@ Source: ubus's ubusd_event.c, ubusd_proto.c (ubusd_handle_add_watch) and libubus
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from oasis.ubus import message
 from oasis.ubus.message import decode, encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if False:  # annotations only
     from oasis.ubus.peer import Link
 
     Data = list[dict[int, bytes]]
@@ -59,14 +57,19 @@ class Wish:
         words = message.number(message.OF_OBJECT, self.ours) + message.number(message.OF_TARGET, number)
         link.ask(message.SUBSCRIBE, 0, words, _nothing)
 
+    def lost(self, number: int) -> None:
+        """Take it that the object which our object of this number was subscribed to has gone."""
+        if self.ours == number:
+            self.theirs = 0
+
 
 class Watches:
-    """All subscriptions over a connection, None while there is none, and those after it."""
+    """All subscriptions, over the connection that there is and those after it."""
 
-    def __init__(self, link: Link | None) -> None:
+    def __init__(self) -> None:
         self._changing = threading.Lock()
         self._wishes: list[Wish] = []
-        self._link = link
+        self._link: Link | None = None
 
     def add(self, wish: Wish) -> None:
         """Want something, over this connection and those after it."""
@@ -84,11 +87,10 @@ class Watches:
     def begin(self, link: Link | None) -> None:
         """Ask for everything over a new connection, None when the old one has ended."""
         with self._changing:
-            is_new = link is not self._link
             wishes = list(self._wishes)
             self._link = link
         for wish in wishes:
-            if link is not None and is_new:
+            if link is not None:
                 wish.begin(link)
 
     def told(self, number: int, words: dict[int, bytes]) -> bool:
@@ -107,8 +109,7 @@ class Watches:
     def lost(self, number: int) -> None:
         """An object that one of ours was subscribed to has gone."""
         for wish in self._wishes:
-            if wish.ours == number:
-                wish.theirs = 0
+            wish.lost(number)
 
     def _appeared(self, event: str, data: dict[str, object]) -> None:
         path, number = data.get("path"), data.get("id")

@@ -116,7 +116,7 @@ def make_peer(path, answers, objects=OBJECTS, **more):
 
 def going(peer):
     """Return the calls that a peer is answering."""
-    return peer._calls._pending if peer._calls else set()
+    return peer._calls._pending
 
 
 def ask(path, name, method, arguments=None, timeout_s=WAIT_S):
