@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from oasis.errors import UciError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+if False:  # annotations only
     from types import ModuleType
 
     from oasis.uci.cursor import Cursor

@@ -11,15 +11,14 @@ Shape of a change, as rpcd's: ["set"|"add"|"remove"|"rename"|"order"|"list-add"|
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from oasis.errors import UciError, UnwrittenError
 from oasis.uci import edit, libuci
 from oasis.uci.disk import Context, Outrun
 from oasis.uci.package import Package, Section, export_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+if False:  # annotations only
     from oasis.uci.edit import Operation
 
     Table = dict[str, object]

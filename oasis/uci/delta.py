@@ -41,24 +41,22 @@ def filter_out(data: bytes, section: str | None, option: str | None) -> list[Rec
 def replay(package: Package, records: list[Record]) -> int:
     """Do the records' operations on the package, without recording them again; return how many fitted."""
     done = 0
-    keeps_records = package.has_delta
     for command, section, option, value in records:
-        # libuci forgets that it is replaying where an empty value deletes.
-        package.has_delta = keeps_records and not value and command in (edit.CHANGE, edit.ADD)
+        recorded = len(package.delta)
         try:
             pointer = edit.Pointer(package, section, option, value)
             if command != edit.REORDER:
                 _OPERATIONS[command](pointer)
-            elif pointer.target is None:
-                continue
-            else:
+            elif pointer.target is not None:
                 edit.reorder(package, pointer.target, edit.position(value or ""))
+            done += command != edit.REORDER or pointer.target is not None
         except libuci.Refused:
             continue
-        if command == edit.ADD and option is None and pointer.target is not None:
-            pointer.target.anonymous = True
-        done += 1
-    package.has_delta = keeps_records
+        if value or command not in (edit.CHANGE, edit.ADD):
+            del package.delta[recorded:]  # libuci forgets that it is replaying where an empty value deletes
+        made = package.find(section) if command == edit.ADD and option is None and value else None
+        if made is not None:
+            made.become(made.type, made.name, True)
     return done
 
 

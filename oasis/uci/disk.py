@@ -185,9 +185,7 @@ class Context:
     def load(self, name: str) -> Package:
         """Read a package from its file and the deltas; raises Refused."""
         data = read(self._path(name))
-        package = self.read(data, name)[0]
-        package.data = data
-        package.has_delta = True
+        package = self.read(data, name)[0].loaded(data)
         self._replay(package)
         return package
 
@@ -216,7 +214,7 @@ class Context:
         path = f"{self.save_folder}/{package.name}"
         with open_to_write(path, f"{self.config_folder}/{package.name}", create=True) as file:
             file.append(libuci.encode(text))
-        package.delta = []
+        package.delta.clear()
 
     def commit(self, package: Package, old: bytes | None = None) -> Package:
         """Write the package's file, when anything changed; return the package as it then is.
@@ -235,8 +233,7 @@ class Context:
             if old is not None and data != old:
                 raise Outrun(path)
             self.packages.pop(name, None)
-            package = self.read(data, name)[0]
-            package.has_delta = True
+            package = self.read(data, name)[0].loaded(data)
             try:
                 staged = open_to_write(f"{self.save_folder}/{name}")
             except libuci.Refused:

@@ -8,14 +8,13 @@ Source: libuci util.c (uci_parse_ptr), list.c.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from oasis.errors import UciError
 from oasis.uci import libuci
 from oasis.uci.package import Package, Section, quote
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if False:  # annotations only
     from typing_extensions import Required, TypedDict
 
     class Step(TypedDict, total=False):
@@ -132,9 +131,7 @@ def set_section(package: Package, section: Section | None, name: str, type: str)
         package.record(CHANGE if name else ADD, section.name, None, type)
     elif section.type != type:
         # libuci makes a new section with the old name when the type's length differs; a named one is not anonymous.
-        if len(section.type) != len(type):
-            section.anonymous = False
-        section.type = type
+        section.become(type, section.name, section.anonymous and len(section.type) == len(type))
         package.record(CHANGE, name, None, type)
     return section
 
@@ -159,7 +156,7 @@ def set_value(pointer: Pointer) -> None:
     elif section is not None and option is not None:
         set_option(pointer.package, section, option, value)
     else:
-        pointer.target = set_section(pointer.package, section, pointer.section, value)
+        set_section(pointer.package, section, pointer.section, value)
 
 
 def delete(pointer: Pointer) -> None:

@@ -37,8 +37,7 @@ def parse(data: bytes, name: str) -> Package:
         if package is not None:
             _parsed[text] = package  # the newest last
     if package is None:
-        package = Importer(name).read(data)[0]
-        package.has_delta = True
+        package = Importer(name).read(data)[0].loaded(data)
         with _lock:
             _parsed[text] = package
             while sum(len(kept) for _, kept in _parsed) > _PARSED_BYTES:

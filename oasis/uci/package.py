@@ -38,11 +38,17 @@ class Section:
 
     __slots__ = ("anonymous", "name", "options", "type")
 
-    def __init__(self, type: str, name: str, anonymous: bool) -> None:
+    def __init__(
+        self, type: str, name: str, anonymous: bool, options: dict[str, str | list[str]] | None = None
+    ) -> None:
         self.type = type
         self.name = name
         self.anonymous = anonymous
-        self.options: dict[str, str | list[str]] = {}
+        self.options = {} if options is None else options
+
+    def become(self, type: str, name: str, anonymous: bool) -> None:
+        """Take another type or name, and keep the options."""
+        self.type, self.name, self.anonymous = type, name, anonymous
 
     def append(self, name: str, item: str) -> None:
         """Add an item to a list; an option becomes a list where it stands."""
@@ -87,26 +93,29 @@ class Package:
 
     __slots__ = ("_by_name", "created", "data", "delta", "has_delta", "name", "sections")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, sections: list[Section] | None = None, created: int = 0) -> None:
         self.name = name
-        self.sections: list[Section] = []
-        self.created = 0
+        self.sections = [] if sections is None else sections
+        self.created = created
         self.delta: list[Record] = []
         self.has_delta = False
         self.data: bytes | None = None  # what the file held when it was read
-        self._by_name: dict[str, Section] | None = {}
+        self._by_name: dict[str, Section] | None = None
+
+    def loaded(self, data: bytes) -> Package:
+        """Take it for what a file held: from now on changes are recorded."""
+        self.data = data
+        self.has_delta = True
+        return self
 
     def copy(self) -> Package:
         """Return a package that can be changed without changing this one; records of changes are not copied."""
-        package = Package(self.name)
-        package.created, package.has_delta, package.data = self.created, self.has_delta, self.data
-        for section in self.sections:
-            new = Section(section.type, section.name, section.anonymous)
-            values = section.options.items()
-            new.options = {key: list(value) if isinstance(value, list) else value for key, value in values}
-            package.sections.append(new)
-        package._by_name = None
-        return package
+        sections = []
+        for one in self.sections:
+            values = {key: list(value) if isinstance(value, list) else value for key, value in one.options.items()}
+            sections.append(Section(one.type, one.name, one.anonymous, values))
+        package = Package(self.name, sections, self.created)
+        return package if self.data is None else package.loaded(self.data)
 
     def record(self, command: str, section: str, option: str | None, value: str | None) -> None:
         """Note a change that was made, where the package keeps records."""
@@ -135,8 +144,7 @@ class Package:
 
     def rename(self, section: Section, name: str) -> None:
         """Give a section a name; it is no longer anonymous."""
-        section.name = name
-        section.anonymous = False
+        section.become(section.type, name, False)
         self._by_name = None
 
     def move(self, section: Section, position: int) -> bool:

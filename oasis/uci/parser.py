@@ -8,14 +8,13 @@ Source: libuci file.c, uci_parse_line, uci_import.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 from oasis.uci import edit, libuci
 from oasis.uci.package import Package, Section
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     import re
-    from collections.abc import Callable
     from typing import IO
 
 
@@ -72,8 +71,7 @@ class Importer:
                 line += text.count("\n", position, found.end())
                 position = found.end()
                 continue
-            lines.stream.seek(position)
-            lines.line = line
+            lines.go_to(position, line)
             self._read_line(lines)
             line, position = lines.line, len(text) if lines.at_end else lines.stream.tell()
 
@@ -193,6 +191,11 @@ class LineBuffer:
         self.position = 0
         self._filled = 0
         self._size = _FIRST_SIZE
+
+    def go_to(self, position: int, line: int) -> None:
+        """Go on at another place of the stream, behind so many lines."""
+        self.stream.seek(position)
+        self.line = line
 
     def read_line(self) -> bool:
         """Read the next line to the buffer's start and go to its first word; tell whether it has anything in it."""

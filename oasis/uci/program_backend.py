@@ -17,10 +17,9 @@ from oasis.errors import OasisError, UciError
 from oasis.uci import edit, libuci, model
 from oasis.uci.backends import find_module
 from oasis.uci.cursor import Cursor, unexpected
-from oasis.uci.package import Package, changes_text, file_text, quote
+from oasis.uci.package import Package, Section, changes_text, file_text, quote
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from typing import Any
 
     from oasis.uci.backends import Run
@@ -145,11 +144,10 @@ class ProgramBackend(Cursor):
         package = model.parse(named, name)
         if len(anonymous) != len(package.sections):
             raise UciError(f"{name}: changed while it was read", "try again")
-        for section, is_anonymous in zip(package.sections, anonymous):  # noqa: B905 (compared above)
-            section.anonymous = is_anonymous
-        package.created = _BEYOND
-        known[name] = package
-        return package
+        pairs = zip(package.sections, anonymous)  # noqa: B905 (compared above)
+        sections = [Section(one.type, one.name, is_anonymous, one.options) for one, is_anonymous in pairs]
+        known[name] = Package(name, sections, _BEYOND).loaded(named)
+        return known[name]
 
     def _staged(self, name: str) -> bytes:
         """Return what `uci changes` must print where nobody else has staged anything."""

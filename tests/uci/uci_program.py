@@ -91,7 +91,7 @@ class Context(disk.Context):
             return package
         every = package.copy()
         for section in every.sections:
-            section.anonymous = False
+            section.become(section.type, section.name, False)
         return every
 
     def staged(self, name: str) -> list[Record]:
