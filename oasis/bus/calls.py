@@ -18,6 +18,7 @@ import os
 import pwd
 import threading
 import time
+from collections.abc import Callable, Mapping
 
 from oasis import parts
 from oasis.agent.runs import WAIT_MS
@@ -27,25 +28,14 @@ from oasis.bus.objects import OTHER_METHODS
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.ubus.outgoing import SESSION, is_session, may
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Protocol
+if False:  # annotations only
+    from typing import Any
 
     from oasis.api.methods import Methods
-    from oasis.bus.objects import Daemon
     from oasis.change.shapes import Role
     from oasis.ubus.incoming import Call
 
     Ask = Callable[[str, str, dict[str, object]], Mapping[str, object] | None]
-
-    class OtherMethods(Protocol):
-        """The object that answers the methods of a part, next to ours."""
-
-        def heard(self, session: str) -> None: ...
-        def call(self, name: str, params: dict[str, object], role: Role) -> Mapping[str, object]: ...
-        def failed(self, name: str, error: OasisError) -> Mapping[str, object]: ...
-        def plain(self, reply: Mapping[str, object]) -> Mapping[str, object]: ...
 
 
 # The user that OpenWrt's web server becomes where it gives up root; package/acl.py lets it through to everything.
@@ -126,18 +116,22 @@ class Waiters:
 
 
 class Answers:
-    """What answers the calls of the bus: `methods` behind `rights`, and those of a part by `phone()`."""
+    """What answers the calls of the bus: `methods` behind `rights`.
+
+    The methods of a part are answered by what `phone(waiters)` makes: heard(session), call(name, params, role),
+    failed(name, error) and plain(reply).
+    """
 
     def __init__(
-        self, methods: Methods, rights: Rights, phone: Callable[[Waiters], OtherMethods], now_s: Callable[[], float]
-    ):
+        self, methods: Methods, rights: Rights, phone: Callable[[Waiters], Any], now_s: Callable[[], float]
+    ) -> None:
         self._methods = methods
         self._rights = rights
         self._make_phone = phone
         self._now_s = now_s
         self._waiters = Waiters()
         self._lock = threading.Lock()
-        self._phone: OtherMethods | None = None
+        self._phone: Any = None
         self._has_others = parts.first("bus_methods") is not None
 
     def answer(self, call: Call) -> Mapping[str, object]:
@@ -158,7 +152,8 @@ class Answers:
         if name in OTHER_METHODS:
             if name not in parts.merged("BUS_ROLES").get(str(role["name"]), ()):
                 raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
-            return self._upstream().call(name, arguments, role)
+            answer: Mapping[str, object] = self._upstream().call(name, arguments, role)
+            return answer
         if name not in TABLE or TABLE[name].access == "local":
             raise UsageError("the bus has no method %r" % name, "list them with: ubus -v list 'oasis*'")
         wait_ms = arguments.get("wait_ms")
@@ -183,7 +178,7 @@ class Answers:
         finally:
             self._waiters.leave(place)
 
-    def _upstream(self) -> OtherMethods:
+    def _upstream(self) -> Any:
         with self._lock:
             if self._phone is None:
                 self._phone = self._make_phone(self._waiters)
@@ -204,7 +199,7 @@ def fitting(reply: Mapping[str, object]) -> Mapping[str, object]:
     return {**reply, "item": kept, "more": left_out} if left_out else reply
 
 
-def gather(daemon: Daemon) -> Answers:
+def gather(daemon: Any) -> Answers:
     """Return what answers the calls of a daemon's bus."""
     try:
         own = pwd.getpwuid(os.geteuid()).pw_name

@@ -8,29 +8,18 @@ out. Who calls and what is answered is in calls.py, which an idle daemon does wi
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 
 from oasis import parts
 from oasis.api.table import TABLE, Method
+from oasis.ubus.incoming import Call
 from oasis.ubus.outgoing import opener
+from oasis.ubus.peer import Peer
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Protocol
+if False:  # annotations only
+    from typing import Any
 
-    from oasis.api.methods import Methods
     from oasis.bus.calls import Answers
-    from oasis.system.root import Root
-    from oasis.ubus.incoming import Call
-    from oasis.ubus.outgoing import Ubus
-    from oasis.ubus.peer import Peer
-
-    class Daemon(Protocol):
-        """What of a daemon is put on the bus."""
-
-        methods: Methods
-        root: Root
-        ubus: Ubus
 
 
 _KINDS = {str: "text", int: "int", bool: "bool", list: "list", dict: "table"}
@@ -51,10 +40,8 @@ def objects() -> dict[str, dict[str, dict[str, str]]]:
     return found
 
 
-def front(daemon: Daemon, log: Callable[[str], None]) -> Peer:
+def front(daemon: Any, log: Callable[[str], None]) -> Peer:
     """Put a daemon on the bus; return its place there, whose `stop()` takes it off again."""
-    from oasis.ubus.peer import Peer
-
     making = threading.Lock()
     made: list[Answers] = []
 

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable, MutableMapping, Sequence
 
 from oasis import parts
 from oasis.agent.runs import Runs
@@ -43,9 +44,7 @@ from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
 from oasis.uci.backends import BACKENDS, NAMES, chosen, open_cursor
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping, Sequence
+if False:  # annotations only
     from typing import Any, TypeVar
 
     T = TypeVar("T")
