@@ -116,7 +116,7 @@ def load(files: Files, folder: str, environment: MutableMapping[str, str]) -> La
             setting: object = text
             if bool in kinds and text in ("0", "1", "true", "false"):
                 setting = text in ("1", "true")
-            elif int in kinds and text.isascii() and text.isdigit():
+            elif int in kinds and text.isascii() and text.isdigit() and len(text) < 20:
                 setting = int(text)
             layers.main[key] = str(_checked("the variable " + name, "main", key, setting, _MAIN))
     return layers

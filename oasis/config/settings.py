@@ -98,7 +98,7 @@ class Settings:
 
     def number(self, option: str, default: int) -> int:
         text = self.main().get(option, str(default))
-        if not (text.isascii() and text.isdigit()):
+        if not (text.isascii() and text.isdigit() and len(text) < 20):
             raise SettingsError("oasis.main.%s is %r" % (option, text), "a whole number")
         return int(text)
 

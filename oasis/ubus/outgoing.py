@@ -19,7 +19,6 @@ from oasis.ubus.message import NO_DATA, attributes, decode, encode
 # The argument that is a secret: who has it is its owner.
 SESSION = "ubus_rpc_session"
 _TIMEOUT_S = 10
-_NAME, _OLD_NAME = "/ubus/ubus.sock", "/ubus.sock"
 _WORDS = {
     1: "invalid command", 2: "invalid argument", 3: "no such method", 4: "not found", 5: "no data",
     6: "permission denied", 7: "timed out", 8: "not supported", 9: "unknown error", 10: "connection failed",
@@ -107,22 +106,18 @@ def may(
 
 
 def opener(path: str) -> Callable[[float], _socket.socket]:
-    """Return what opens the bus's socket at a path, or at the one that it had before 21.02."""
-    old = path[: -len(_NAME)] + _OLD_NAME if path.endswith(_NAME) else ""
+    """Return what opens the bus's socket at a path."""
 
     def connect(timeout_s: float) -> _socket.socket:
-        error = OSError()
-        for place in (path, old):
-            # What `socket` would do, without what that imports; it closes itself on exec as well.
-            connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        # What `socket` would do, without what that imports; it closes itself on exec as well.
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        try:
             connection.settimeout(timeout_s)
-            try:
-                connection.connect(place)
-                return connection
-            except OSError as fault:
-                connection.close()
-                error = fault if place == path else error  # where it should be is the place to tell of
-        raise error
+            connection.connect(path)
+        except OSError:
+            connection.close()
+            raise
+        return connection
 
     return connect
 

@@ -88,6 +88,7 @@ def test_keys_are_taken_out_of_the_environment_and_stay_out_of_every_file(root):
     [
         ("[main]\nworker = 1\n", ":2: main has no setting 'worker'"),
         ('[main]\nworker_max = "5"\n', ":2: worker_max is not a whole number"),
+        ("[main]\nworker_max = %s\n" % ("9" * 5000), ":2: "),
         ("[main]\nworker_max = true\n", ":2: worker_max is not a whole number"),
         ("[main]\napproval = 5\n", ":2: approval is not a text"),
         ("[main]\nenabled = 1\n", ":2: enabled is not true or false"),
@@ -108,7 +109,13 @@ def test_what_nobody_knows_is_an_error_that_names_file_and_line(root, text, wher
 
 
 @pytest.mark.parametrize(
-    "name, text", [("OASIS_WORKER_MAX", "many"), ("OASIS_NOTHING", "1"), ("OASIS_ENABLED", "maybe")]
+    "name, text",
+    [
+        ("OASIS_WORKER_MAX", "many"),
+        ("OASIS_WORKER_MAX", "9" * 5000),
+        ("OASIS_NOTHING", "1"),
+        ("OASIS_ENABLED", "maybe"),
+    ],
 )
 def test_a_variable_that_is_no_setting_is_named(root, name, text):
     with pytest.raises(SettingsError, match="the variable " + name):

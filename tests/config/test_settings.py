@@ -70,7 +70,7 @@ def test_without_settings_the_defaults_count(settings, root, text):
     assert settings.service()["identifier"] == "offline"
 
 
-@pytest.mark.parametrize("value", ["two", "-1", "1.5", " 2", "²", "٣", "0x10", "1e3"])
+@pytest.mark.parametrize("value", ["two", "-1", "1.5", " 2", "²", "٣", "0x10", "1e3", "9" * 5000])
 def test_a_number_that_is_none_is_named(settings, root, value):
     main(root, worker_max=value)
     with pytest.raises(SettingsError) as caught:
