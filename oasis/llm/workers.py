@@ -31,8 +31,9 @@ _COUNTED = ("chat", "embed")
 OF_MODELS = ("chat", "models", "embed", "show")
 # MCP servers that are asked at once; each request of one is short, or waits for its server alone.
 _SERVERS = 4
+TICK_MS: int = 50
 # A messenger waits for most of its life; only the daemon's end hurries.
-TICK_MS, _MESSENGER_TICK_MS = 50, 500
+_MESSENGER_TICK_MS = 500
 
 
 class Requests:
