@@ -321,7 +321,7 @@ MUTANTS = (
     (
         "telegram-update-of-any-shape",
         TELEGRAM + "line.py",
-        'if not is_right(update.get(name.rstrip("?"))):',
+        "if not _is_right(value, _FIELDS[name]):",
         "if False:",
         OF_LINE,
     ),

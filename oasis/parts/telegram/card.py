@@ -19,8 +19,7 @@ from oasis.core import clean
 from oasis.errors import OasisError, PolicyError
 from oasis.parts.telegram.text import LIMIT, split, units
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.parts.telegram.people import Codes
     from oasis.parts.telegram.shapes import Button, Call, Callable, Card, Change, Meaning, Role
 

@@ -11,8 +11,7 @@ from oasis.cli.terminal import read_line
 from oasis.core import when
 from oasis.errors import UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
     from oasis.parts.telegram.shapes import Overview

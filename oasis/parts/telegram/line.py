@@ -18,8 +18,7 @@ import threading
 
 from oasis.errors import PeerError, ProviderError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.parts.telegram import shapes
     from oasis.parts.telegram.shapes import Callable, Json, Mapping, Parameters, Result, Told, TypeIs, Update
 
@@ -157,10 +156,7 @@ class Line:
             pass  # the button shows a clock for a moment longer, or nobody is seen typing
 
     def who(self) -> shapes.Bot:
-        """Return whose token it is.
-
-        Raises: RefusedError, PeerError.
-        """
+        """Return whose token it is. Raises: RefusedError, PeerError."""
         found = self._ask("getMe", {})
         number, name = found.get("id"), found.get("name")
         if number is None or not _is_number(number) or not isinstance(name, str):
@@ -168,10 +164,7 @@ class Line:
         return {"id": number, "name": name[:_NAME_CHARS]}
 
     def file(self, id: str, most_bytes: int) -> bytes:
-        """Return the bytes of a file.
-
-        Raises: RefusedError, PeerError.
-        """
+        """Return the bytes of a file. Raises: RefusedError, PeerError."""
         pieces: list[bytes] = []
 
         def take(event: Told) -> None:
@@ -251,17 +244,15 @@ def checked(update: Mapping[str, Json], before: int, offset: int) -> Update:
     worker/telegram.py for the shape.
     """
     kind = update.get("kind")
-    shape = _SHAPES.get(kind) if isinstance(kind, str) else None
-    if shape is None:
+    needed = _NEEDED.get(kind) if isinstance(kind, str) else None
+    if needed is None:
         raise PeerError("the worker tells an update of an unknown kind")
-    for name, is_right in shape.items():
-        if name.endswith("?") and name[:-1] not in update:
-            continue
-        if not is_right(update.get(name.rstrip("?"))):
-            raise PeerError("the worker tells an update whose %s is none" % name.rstrip("?"))
-    if set(update) - {name.rstrip("?") for name in shape} - {"kind"}:
-        raise PeerError("the worker tells more of an update than there is")
-    if update.get("is_private") and update["chat"] != update["from"]:
+    if set(update) - (_MORE if kind == "message" else set()) != needed:
+        raise PeerError("the worker tells more of an update than there is, or less")
+    for name, value in update.items():
+        if not _is_right(value, _FIELDS[name]):
+            raise PeerError("the worker tells an update whose %s is none" % name)
+    if update.get("is_private") and not 0 < update["from"] == update["chat"]:
         raise PeerError("the worker tells of a private chat that is somebody else's")
     number = update["id"]
     if not _is_number(number) or number <= before or (offset and number - offset > _JUMP):
@@ -269,32 +260,27 @@ def checked(update: Mapping[str, Json], before: int, offset: int) -> Update:
     return update  # type: ignore[return-value]  # checked
 
 
-def _is_number(value: Json) -> TypeIs[int]:
+def _is_number(value: object) -> TypeIs[int]:
     return type(value) is int and -_BIG < value < _BIG
 
 
-def _is_text(most: int) -> Callable[[Json], bool]:
-    return lambda value: isinstance(value, str) and len(value) <= most
+def _is_right(value: object, wanted: object) -> bool:
+    """Tell whether a value is what a field of _FIELDS wants."""
+    if isinstance(wanted, dict):
+        is_whole = isinstance(value, dict) and set(value) == set(wanted)
+        return is_whole and all(_is_right(value[name], one) for name, one in wanted.items())
+    if isinstance(wanted, int):
+        return isinstance(value, str) and len(value) <= wanted
+    return type(value) is bool if wanted is bool else _is_number(value)
 
 
-def _is_file(value: object) -> bool:
-    texts = {"id": _ID_CHARS, "name": _NAME_CHARS * 2, "media_type": _DATA_CHARS}
-    if not isinstance(value, dict) or set(value) != {*texts, "bytes"} or not _is_number(value["bytes"]):
-        return False
-    return all(_is_text(most)(value[name]) for name, most in texts.items())
-
-
-_WHERE: dict[str, Callable[[Json], bool]] = {
-    "id": lambda value: _is_number(value) and value > 0,
-    "chat": _is_number,
-    "from": lambda value: _is_number(value) and value > 0,
-    "is_private": lambda value: isinstance(value, bool),
-    "name": _is_text(_NAME_CHARS),
-    "message": _is_number,
-}
-_SHAPES: dict[str, dict[str, Callable[[Json], bool]]] = {
-    "other": {"id": _WHERE["id"]},
-    "message": {**_WHERE, "text": _is_text(_TEXT_CHARS), "when_unix_s": _is_number, "reply_to?": _is_number,
-                "is_forwarded?": _WHERE["is_private"], "file?": _is_file},
-    "button": {**_WHERE, "button": _is_text(_ID_CHARS), "data": _is_text(_DATA_CHARS)},
+# Of a text how long it may be.
+_FIELDS: dict[str, object] = {
+    "id": int, "kind": _NAME_CHARS, "chat": int, "from": int, "is_private": bool, "name": _NAME_CHARS, "message": int,
+    "text": _TEXT_CHARS, "when_unix_s": int, "reply_to": int, "is_forwarded": bool,
+    "file": {"id": _ID_CHARS, "name": _NAME_CHARS * 2, "media_type": _DATA_CHARS, "bytes": int},
+    "button": _ID_CHARS, "data": _DATA_CHARS,
 }  # fmt: skip
+_PLACE = {"id", "kind", "chat", "from", "is_private", "name", "message"}
+_NEEDED = {"other": {"id", "kind"}, "message": {*_PLACE, "text", "when_unix_s"}, "button": {*_PLACE, "button", "data"}}
+_MORE = {"reply_to", "is_forwarded", "file"}

@@ -30,8 +30,7 @@ from oasis.parts.telegram.talk import Talks
 from oasis.parts.telegram.text import put
 from oasis.tools import router
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from collections.abc import Callable
 
     from oasis.api.parts import Services

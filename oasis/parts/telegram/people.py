@@ -24,8 +24,7 @@ from oasis.errors import PolicyError, SchemaError, UsageError
 from oasis.system.digest import hmac_sha1, is_equal
 from oasis.tools.principal import Principal, tools_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.agent.shapes import Ask
     from oasis.change.shapes import Plan
     from oasis.config.shapes import Service
@@ -68,10 +67,7 @@ class People:
         self._offset = _whole_numbers(known.get("offset"))
 
     def keep(self) -> None:
-        """Put everything on flash.
-
-        Raises: StoreError.
-        """
+        """Put everything on flash. Raises: StoreError."""
         with self._lock:
             value = {"people": self._people, "codes": self.codes, "offset": self._offset}
             self._files.folder(os.path.dirname(self._path))
@@ -110,10 +106,7 @@ class People:
             return person.copy()
 
     def forget(self, id: str) -> Person:
-        """Make somebody a stranger again.
-
-        Raises: UsageError when nobody is called so, StoreError.
-        """
+        """Make somebody a stranger again. Raises: UsageError when nobody is called so, StoreError."""
         with self._lock:
             found = next((one for one in self._people if one["id"] == id), None)
             if found is None:
@@ -289,10 +282,9 @@ class Codes:
                 return
             wrong = self._kept.get("wrong", 0) + 1
             if wrong >= WRONG:
-                pauses = self._kept.get("pauses", 0)
+                pauses, wrong = self._kept.get("pauses", 0), 0
                 pause_s = min(PAUSE_S << min(pauses, 10), _LONGEST_PAUSE_S)
                 self._kept.update(until_unix_s=now_s + pause_s, pauses=pauses + 1)
-                wrong = 0
             self._kept["wrong"] = wrong
             self._keep()
         raise PolicyError("this code is not good, or was used already", "send the one that is shown now")
@@ -323,10 +315,7 @@ def encoded(data: bytes) -> str:
 
 
 def decoded(text: str) -> bytes:
-    """Return the bytes of a secret.
-
-    Raises: UsageError for what is no base32.
-    """
+    """Return the bytes of a secret. Raises: UsageError for what is no base32."""
     digits = text.replace(" ", "").rstrip("=").upper()
     try:  # authenticators leave out the padding, and some the rest of a last byte
         return base64.b32decode(digits + "A" * (-len(digits) % 8))[: len(digits) * 5 // 8]
@@ -337,6 +326,4 @@ def decoded(text: str) -> bytes:
 def uri(secret: str, name: str) -> str:
     """Return a secret as authenticators read it from a picture or a link."""
     label = "".join(char if char.isalnum() and char.isascii() else "-" for char in name) or "router"
-    return "otpauth://totp/Oasis:%s?secret=%s&issuer=Oasis&algorithm=SHA1&digits=%d&period=%d" % (
-        label, secret, DIGITS, STEP_S,
-    )  # fmt: skip
+    return f"otpauth://totp/Oasis:{label}?secret={secret}&issuer=Oasis&algorithm=SHA1&digits={DIGITS}&period={STEP_S}"

@@ -27,8 +27,7 @@ from oasis.parts.telegram.people import AN_HOUR, WORDS, Guest
 from oasis.parts.telegram.text import Answer, RunText, put
 from oasis.tools.principal import MESSENGER
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from typing import Literal
 
     from oasis.agent.shapes import Asked as TurnAsked
@@ -126,9 +125,7 @@ class Talks:
         if is_code and (self.approval.awaits(update["chat"]) or self._part.codes.has_secret()):
             # Six digits: off the chat first, then judged; they are in no log and no chat of ours.
             self.line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
-            words = self.approval.code(update["chat"], people.plain(text))
-            if words:
-                self._say(update, words, is_reply=False)
+            self._say(update, self.approval.code(update["chat"], people.plain(text)), is_reply=False)
         elif self.kit.clock.unix_s() - update["when_unix_s"] > STALE_S and self.kit.is_clock_trusted(0):
             self._say(update, "This came while I was away, so I did nothing. Send it again if it is still meant.")
         elif text.startswith("/") and not is_forwarded:
@@ -198,7 +195,7 @@ class Talks:
             decision, _ = self.kit.approvals.outcome(card["id"])
             if decision not in ("", "waiting"):
                 put(self.line, update["chat"], of_decision(card, decision), edits=update["message"])
-        elif words:
+        else:
             self._say(update, words, is_reply=False)
         return words or "Approved."
 
@@ -374,7 +371,8 @@ class Talks:
         return run
 
     def _say(self, update: Update, words: str, is_reply: bool = True) -> None:
-        put(self.line, update["chat"], words, reply_to=_number_of(update) if is_reply else 0)
+        if words:
+            put(self.line, update["chat"], words, reply_to=_number_of(update) if is_reply else 0)
 
 
 def _number_of(update: Update) -> int:
@@ -382,9 +380,8 @@ def _number_of(update: Update) -> int:
 
 
 def _as_turn(asked: shapes.Asked, whose: str) -> TurnAsked:
-    return {
-        "message": asked["message"], "chat": asked["chat"], "service": asked.get("service", ""), "taint": [whose],
-    }  # fmt: skip
+    service = asked.get("service", "")
+    return {"message": asked["message"], "chat": asked["chat"], "service": service, "taint": [whose]}
 
 
 # Longer than this a telephone shows somebody typing no more.

@@ -23,16 +23,13 @@ from oasis.core import clean, jsonl
 from oasis.errors import SchemaError
 from oasis.parts.telegram.line import LASTING, TRIES, RefusedError, is_passing
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.parts.telegram.line import Line
     from oasis.parts.telegram.shapes import Button, Event, Fault, Parameters
 
 
 # Below Telegram's 4096: a dot may take the place of a star, and nothing that is cut on the way grows.
 LIMIT = 4000
-# A reply that is longer is for the page.
-PIECES = 8
 _LANGUAGE_CHARS = 32
 # Of a link; browsers take more, people do not read more.
 _ADDRESS_CHARS = 2000
@@ -91,12 +88,10 @@ def _mark(fence: str) -> str:
 
 
 def _next(fence: str, line: str) -> str:
+    """Return the fence that is open behind a line."""
     opened = _opens(line)
-    if not fence:
-        return opened
-    mark = _mark(fence)
-    is_end = opened and opened == _mark(opened) and opened.startswith(mark)
-    return "" if is_end else fence
+    is_end = fence and opened == _mark(opened) and opened.startswith(_mark(fence))
+    return opened if not fence else "" if is_end else fence
 
 
 def _opens(line: str) -> str:
@@ -242,11 +237,10 @@ def _link(text: str, at: int, inside: tuple[str, ...]) -> tuple[str, int] | None
 
 def _emphasis(text: str, at: int, inside: tuple[str, ...], closings: dict[str, int]) -> tuple[str, int] | None:
     """Return emphasised text; `closings` keeps where each mark is closed next, until that is passed."""
-    for mark, tag in _MARKS:
+    may_begin = not at or text[at - 1].isspace() or text[at - 1] in _BEFORE
+    for mark, tag in _MARKS if may_begin else ():
         size = len(mark)
         if not text.startswith(mark, at) or tag in inside or text[at + size : at + size + 1].strip() == "":
-            continue
-        if at and not text[at - 1].isspace() and text[at - 1] not in _BEFORE:
             continue
         end = closings.get(mark, 0)
         if 0 <= end <= at + size:
@@ -261,10 +255,8 @@ def _closing(text: str, at: int, mark: str) -> int:
     end = text.find(mark, at + 1)
     while end > 0:
         run = _run(text, end)
-        if size == 1 and run == 2:  # two of them are another mark
-            end = text.find(mark, end + 2)
-            continue
-        if text[end - 1].strip() and text[end - 1] != "\\" and not text[end + run : end + run + 1].isalnum():
+        is_closing = text[end - 1].strip() and text[end - 1] != "\\" and not text[end + run : end + run + 1].isalnum()
+        if is_closing and not (size == 1 and run == 2):  # two of them are another mark
             return end + run - size
         end = text.find(mark, end + run)
     return -1
@@ -313,15 +305,9 @@ class Answer:
 
     def _say(self, number: int, piece: str, tries: int) -> bool:
         """Put a piece in its message, or send it where it has none; return whether that was done."""
-        known, reply_to = self.messages[number : number + 1], 0 if number else self._reply_to
-        sent = put(
-            self._line,
-            self._chat,
-            piece,
-            edits=known[0] if known else 0,
-            reply_to=0 if known else reply_to,
-            tries=tries,
-        )
+        edits = self.messages[number] if number < len(self.messages) else 0
+        reply_to = 0 if number or edits else self._reply_to
+        sent = put(self._line, self._chat, piece, edits=edits, reply_to=reply_to, tries=tries)
         if sent:
             self.messages[number : number + 1] = [sent]
             self._shown[number : number + 1] = [piece]
