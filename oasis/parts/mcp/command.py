@@ -15,8 +15,7 @@ from oasis.cli.terminal import Screen, read_secret
 from oasis.errors import UsageError
 from oasis.parts.mcp.server import Session
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.cli.rpc_client import Call
     from oasis.parts.mcp.server import Call as Ask
     from oasis.parts.mcp.shapes import ServerList

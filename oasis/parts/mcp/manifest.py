@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.api.parts import Services
 
 _SECTIONS = ("mcp_server", "remote_mcp_server")

@@ -25,8 +25,7 @@ from oasis import VERSION
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.parts.mcp.shapes import Message
 
     Call = Callable[[str, dict[str, object]], Message]
@@ -141,7 +140,7 @@ class Session:
     """One client, and its way to the daemon: `connect(name)` gives the `call` of a new connection."""
 
     def __init__(self, connect: Callable[[str], Call], now_s: Callable[[], float]) -> None:
-        self.capabilities: Message = {}
+        self.capabilities: object = None
         self._connect = connect
         self._now_s = now_s
         self._name = ""
@@ -175,8 +174,7 @@ class Session:
 
     def _answer(self, method: str, request: Request) -> Message:
         if method == "initialize" and not request.is_modern:
-            capabilities, asked = request.params.get("capabilities"), request.params.get("protocolVersion")
-            self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+            self.capabilities, asked = request.params.get("capabilities"), request.params.get("protocolVersion")
             self._introduce(request.params.get("clientInfo"))
             about = {"name": "oasis", "title": "Oasis, the router's operator", "version": VERSION}
             version = asked if asked in HANDSHAKE else HANDSHAKE[0]
@@ -215,14 +213,12 @@ class Session:
             for spec in [*self._call("tool.specs", {})["tools"], _FOLLOW_TOOL]
         ]  # fmt: skip
         found[-1]["title"] = "Result of an earlier call"
-        given, start = request.params.get("cursor"), 0
-        if given is not None:
-            is_number = isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 10
-            start = int(given) if is_number else 0
-            if not 0 < start < len(found):
-                raise Refused(_BAD_PARAMS, "there is no such cursor")
-        page: Message = {"tools": found[start : start + PAGE]}
-        return {**page, "nextCursor": str(start + PAGE)} if start + PAGE < len(found) else page
+        pages = {str(start): found[start : start + PAGE] for start in range(0, len(found), PAGE)}
+        given = request.params.get("cursor")
+        if given is not None and (not isinstance(given, str) or given == "0" or given not in pages):
+            raise Refused(_BAD_PARAMS, "there is no such cursor")
+        following = str(int(given or 0) + PAGE)
+        return {"tools": pages[given or "0"], **({"nextCursor": following} if following in pages else {})}
 
     def use(self, request: Request) -> Message:
         """Call a tool and return its result, or how to ask for it later."""
@@ -245,7 +241,7 @@ class Session:
         run = str(self._call("tool.call", {"name": tool, "arguments": arguments})["run"])
         with self._lock:
             self._runs[run] = None
-            if len(self._runs) > RUNS:
+            while len(self._runs) > RUNS:
                 del self._runs[next(iter(self._runs))]
         return run
 
@@ -291,9 +287,8 @@ class Session:
                     self._withdraw(run)
                     return _told({"status": "cancelled"}, True)
                 count += 1
-                is_heard = request.progress(
-                    count, "waits for the owner: " + waiting["summary"] if waiting else "at work"
-                )
+                words = "waits for the owner: " + waiting["summary"] if waiting else "at work"
+                is_heard = request.progress(count, words)
                 if self._now_s() - began_s > (PATIENT_S if is_heard else WAIT_S):
                     return _told({"status": "waiting_for_owner", **waiting, "run": run, "ask_later_with": FOLLOW})
         finally:
@@ -314,11 +309,11 @@ class Session:
     def read(self, request: Request) -> Message:
         """Return a resource as JSON text."""
         uri, found = request.params.get("uri"), None
-        if isinstance(uri, str) and uri in RESOURCES:
-            found = self._follow(self._begin(*RESOURCES[uri][2:]), request, may_ask=False)
-        elif isinstance(uri, str) and uri.startswith(CONFIG) and "/" not in uri[len(CONFIG) :]:
-            run = self._begin("read_config", {"package": uri[len(CONFIG) :]})
-            found = self._follow(run, request, may_ask=False)
+        asked = RESOURCES[uri][2:] if isinstance(uri, str) and uri in RESOURCES else None
+        if isinstance(uri, str) and uri.startswith(CONFIG) and "/" not in uri[len(CONFIG) :]:
+            asked = "read_config", {"package": uri[len(CONFIG) :]}
+        if asked:
+            found = self._follow(self._begin(*asked), request, may_ask=False)
         if found is None or found.get("isError"):
             code = _BAD_PARAMS if request.is_modern else NO_RESOURCE
             raise Refused(code, "Resource not found", {"uri": clean.line(uri)[:200]})

@@ -28,8 +28,7 @@ from oasis.errors import PeerError, SchemaError, ToolError
 from oasis.system.child import SERVER, Child
 from oasis.tools.router import dicts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.parts.mcp.shapes import IsCancelled, Line, Message, OnMessage
 
     OnProgress = Callable[[str, float | None, float | None], None]  # words, done, total
@@ -67,7 +66,6 @@ class Stdio:
 
     def __init__(self, name: str, argv: list[str], env: dict[str, str], user: str) -> None:
         """Start it. Raises: ToolError when it cannot be started."""
-        self.version = ""
         self._name = name
         try:  # rights.py confines it: it becomes the user, "" as who we are
             whole = worker.program("rights", user, *argv)
@@ -93,6 +91,9 @@ class Stdio:
 
     def is_alive(self) -> bool:
         return not self._ended
+
+    def agree(self, version: str) -> None:
+        """Nothing of a message depends on it."""
 
     def ask(self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled) -> Message:
         """Send a request and return its response; see Line.
@@ -294,15 +295,18 @@ class Http:
     """A line to one address; `key` is sent as a bearer token, "" for none."""
 
     def __init__(self, name: str, url: str, key: str, post: Post) -> None:
-        self.version = ""
         self._name = name
         self._url = url
         self._key = key
         self._post = post
-        self._session = ""
+        self._session = self._version = ""
 
     def is_alive(self) -> bool:
         return True
+
+    def agree(self, version: str) -> None:
+        """Name the version that was agreed on with each message."""
+        self._version = version
 
     def ask(self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled) -> Message:
         """Send a request and return its response; see Line."""
@@ -322,9 +326,9 @@ class Http:
         self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled
     ) -> list[Message]:  # fmt: skip
         """Send a message; return what answers it."""
-        request = {"profile": "compatible", "base_url": self._url, "key": self._key, "message": message}
-        request.update(session=self._session, version=self.version)
-        request["options"] = {"idle_s": seconds, "total_s": seconds, "retries": 0}
+        request = {"profile": "compatible", "base_url": self._url, "key": self._key, "message": message,
+                   "session": self._session, "version": self._version,
+                   "options": {"idle_s": seconds, "total_s": seconds, "retries": 0}}  # fmt: skip
         found: list[Message] = []
         ending: Message = {}
 
@@ -403,7 +407,8 @@ class Peer:
             what = "the MCP server %s speaks protocol %s, which oasis does not"
             hint = "oasis speaks " + ", ".join((MODERN, *HANDSHAKE))
             raise ToolError(what % (self._name, clean.line(version)[:40]), hint)
-        self._line.version, self._capabilities = str(version), found.get("capabilities")
+        self._capabilities = found.get("capabilities")
+        self._line.agree(str(version))
         self._line.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def _discovers(self, seconds: float) -> bool:
@@ -416,7 +421,8 @@ class Peer:
         versions = found.get("supportedVersions")
         self._is_modern = isinstance(versions, list) and MODERN in versions
         if self._is_modern:
-            self._line.version, self._capabilities = MODERN, found.get("capabilities")
+            self._line.agree(MODERN)
+            self._capabilities = found.get("capabilities")
         return self._is_modern
 
     def has(self, what: str) -> bool:

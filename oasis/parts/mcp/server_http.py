@@ -25,8 +25,7 @@ from oasis.errors import OasisError, SchemaError
 from oasis.parts.mcp import server as mcp
 from oasis.parts.mcp.server import Exchange, handed_on, named, parsed
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from typing import BinaryIO
 
     from oasis.cli.terminal import Screen
@@ -114,10 +113,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            self._shut_out(415, "the body must be application/json")
+            self._refuse(415, "the body must be application/json")
             return
-        if not length.isascii() or not length.isdigit() or int(length[:20]) > jsonl.LINE_BYTES:
-            self._shut_out(413, "the body must have a length of at most %d bytes" % jsonl.LINE_BYTES)
+        if not (length.isascii() and length.isdigit() and len(length) < 10) or int(length) > jsonl.LINE_BYTES:
+            self._refuse(413, "the body must have a length of at most %d bytes" % jsonl.LINE_BYTES)
             return
         try:
             message = parsed(self.rfile.read(int(length)))
@@ -139,18 +138,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         origin = self.headers.get("Origin")
         given, wanted = self.headers.get("Authorization", ""), "Bearer " + self.server.secret
         if self.headers.get("Host", "") not in own or (origin and origin.partition("://")[2] not in own):
-            return self._shut_out(403, "not from here")
+            return self._refuse(403, "not from here")
         if self.path.partition("?")[0] != PATH:
-            return self._shut_out(404, "the address is " + PATH)
+            return self._refuse(404, "the address is " + PATH)
         if not secrets.compare_digest(given.encode(), wanted.encode()):
-            return self._shut_out(401, "the token is missing or wrong", {"WWW-Authenticate": "Bearer"})
+            return self._refuse(401, "the token is missing or wrong", {"WWW-Authenticate": "Bearer"})
         return True
-
-    def _shut_out(self, status: int, reason: str, headers: dict[str, str] | None = None) -> bool:
-        """Refuse what nobody reads to its end, so the connection ends with it; return False."""
-        self._refuse(status, reason, headers)
-        self.close_connection = True
-        return False
 
     def _modern(self, message: Message, version: str) -> None:
         method = str(message.get("method"))
@@ -249,9 +242,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         code = message.get("error", {}).get("code", 0)
         self._send(_STATUS.get(code, 200), jsonl.line(message), headers)
 
-    def _refuse(self, status: int, reason: str, headers: dict[str, str] | None = None) -> None:
+    def _refuse(self, status: int, reason: str, headers: dict[str, str] | None = None) -> bool:
+        """Refuse what nobody may have read to its end, so the connection ends with it; return False."""
         error = {"code": -32000, "message": reason}
         self._send(status, jsonl.line({"jsonrpc": "2.0", "id": None, "error": error}), headers)
+        self.close_connection = True
+        return False
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)

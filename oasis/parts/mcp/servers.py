@@ -16,6 +16,7 @@ others: a list is bounded when it is written, and a damaged file is read as empt
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -25,8 +26,7 @@ from oasis.errors import OasisError, SchemaError, StoreError, ToolError, UsageEr
 from oasis.parts.mcp.server_connection import ITEMS, USER, ForgottenError, Http, Peer, Stdio, whose
 from oasis.tools.router import dicts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from typing import TypeVar
 
     from oasis.api.parts import Services
@@ -47,25 +47,65 @@ TIMEOUT_S, MOST_S = 60, 600
 
 
 class Server:
-    """One server, as a source of the registry (tools/registry.py)."""
+    """One server, as a source of the registry (tools/registry.py); what it has is kept in the file at `path`."""
 
-    def __init__(self, settings: Entry, connect: Callable[[Entry], Line], keep: Keep) -> None:
+    def __init__(self, settings: Entry, connect: Callable[[Entry], Line], files: Files, path: str) -> None:
         self.settings = settings
         self.name = "mcp:" + settings["name"]
         self._connect = connect
-        self._keep = keep
+        self._files = files
+        self._path = path
         self._lock = threading.Lock()  # of who opens the line, which takes its time
         self._holding = threading.Lock()
         self._is_over = False
         self._peer: Peer | None = None
         self._line: Line | None = None
+        self._kept: Kept | None = None
         self._specs: list[GivenSpec] | None = None
         self.fault = ""
 
+    def _had(self) -> Kept:
+        """Return what the server had when it was last asked: nothing when it never was or the file cannot be read."""
+        if self._kept is None:
+            try:
+                found = jsonl.loads(self._files.read(self._path) or b"{}", LIST_BYTES)
+            except SchemaError:
+                found = {}
+            known = found if isinstance(found, dict) else {}  # whatever became of the file
+            has = known.get("has")
+            names = [one for one in has if isinstance(one, str)] if isinstance(has, list) else []
+            self._kept = {"tools": dicts(known.get("tools")), "has": names}
+        return self._kept
+
     def specs(self) -> list[GivenSpec]:
-        """Return what the server had when it was last asked."""
-        if self._specs is None:
-            self._specs = specs(self.settings, self._keep.read(self.settings["name"]))
+        """Return what the server had when it was last asked, as the registry wants it."""
+        if self._specs is not None:
+            return self._specs
+        settings, kept = self.settings, self._had()
+        found: list[tuple[str, str, Schema, str]] = []  # name, description, schema, class
+        for tool in kept["tools"]:
+            own, schema, hints = tool.get("name"), tool.get("inputSchema"), tool.get("annotations")
+            if not isinstance(own, str) or not own or (settings["allowed"] and own not in settings["allowed"]):
+                continue
+            schema, hints = (one if isinstance(one, dict) else {} for one in (schema, hints))
+            kind = "danger" if hints.get("destructiveHint") is True else "change"
+            kind = "read" if hints.get("readOnlyHint") is True else kind
+            title = clean.line(tool.get("description") or tool.get("title") or own)
+            found.append((own, title, {"type": "object", **schema}, kind))
+        for own, (needs, words, arguments) in EXTRAS.items():
+            if needs in kept["has"]:
+                properties: Schema = {key: {"type": "string", "description": text} for key, text in arguments.items()}
+                if own == "prompt":
+                    properties["arguments"] = {"type": "object", "description": "to fill in"}
+                schema = {"type": "object", "properties": properties, "required": list(arguments)}
+                title = words.format(settings["name"])
+                found.append((own, title, {**schema, "additionalProperties": False}, "read"))
+        # That a tool only looks is the server's own claim: the owner is asked.
+        self._specs = [
+            {"name": settings["name"] + SEPARATOR + own, "description": title, "input_schema": schema, "class": kind,
+             "timeout_s": settings["timeout_s"], "approval": "ask", "untrusted": whose(settings["name"])}
+            for own, title, schema, kind in found
+        ]  # fmt: skip
         return self._specs
 
     def call(self, name: str, arguments: Arguments, operator: object, watch: Watch) -> Message:
@@ -74,8 +114,7 @@ class Server:
         Raises: ToolError with the server's words, or ours.
         """
         own = name.partition(SEPARATOR)[2]  # once, at the first: a tool's own name may hold the separator
-        tools = self._keep.read(self.settings["name"]).get("tools", [])
-        extra = "" if any(tool.get("name") == own for tool in tools) else own  # see EXTRAS
+        extra = "" if any(tool.get("name") == own for tool in self._had()["tools"]) else own  # see EXTRAS
 
         def work(peer: Peer) -> Message:
             if extra in ("resources", "prompts"):
@@ -100,16 +139,22 @@ class Server:
         return self._on_line(work)
 
     def refresh(self) -> list[str]:
-        """Ask the server what it has, keep that, and return the names of its tools.
+        """Ask the server what it has, keep that where it is something else, and return the names of its tools.
 
-        Raises: ToolError when it cannot be reached or speaks no MCP.
+        Raises: ToolError when it cannot be reached, speaks no MCP or has too much; StoreError.
         """
         found: Kept = {
             "tools": self._on_line(lambda peer: peer.listed("tools")),
             "has": self._on_line(lambda peer: [one for one in ("resources", "prompts") if peer.has(one)]),
         }
-        self._keep.write(self.settings["name"], found)
-        self._specs = None
+        data = jsonl.dumps(found).encode()
+        if len(data) > LIST_BYTES:
+            what = "the MCP server %s describes its tools in %d bytes" % (self.settings["name"], len(data))
+            raise ToolError(what, "let it offer less")
+        if found != self._had():
+            self._files.folder(os.path.dirname(self._path))
+            self._files.replace(self._path, data)
+        self._kept, self._specs = found, None
         return [str(one["name"]) for one in self.specs()]
 
     def _on_line(self, work: Callable[[Peer], T]) -> T:
@@ -245,12 +290,14 @@ class Servers:
 
     def __init__(self, kit: Services) -> None:
         self._kit = kit
-        self._keep = Keep(kit.files, kit.root.state_folder + "/mcp")
         self._lock = threading.Lock()
         self._servers: dict[str, Server] = {}
 
     def _entries(self) -> list[Entry]:
         return read(self._kit.settings.sections())
+
+    def _file(self, name: str) -> str:
+        return "%s/mcp/%s.json" % (self._kit.root.state_folder, name)
 
     def sources(self) -> list[Server]:
         """Return the servers that are on, for the registry."""
@@ -261,7 +308,7 @@ class Servers:
                 del self._servers[server.settings["name"]]
             for name, entry in wanted.items():
                 if entry["enabled"] and name not in self._servers:
-                    self._servers[name] = Server(entry, self._connect, self._keep)
+                    self._servers[name] = Server(entry, self._connect, self._kit.files, self._file(name))
             found = [self._servers[name] for name in wanted if name in self._servers]
         _end(gone)
         return found
@@ -329,7 +376,10 @@ class Servers:
         named = [one.name for one in sections if any(entry["name"] == name for entry in read([one]))]
         write(self._kit.cursor(), [{"op": "delete", "section": str(one)} for one in named])
         self.sources()  # which ends its line
-        self._keep.drop(name)
+        try:
+            self._kit.files.remove(self._file(name))
+        except (OSError, StoreError):
+            pass  # it was never asked
         self._kit.settings.set_key("mcp:" + name, "")
         return {"status": "OK"}
 
@@ -375,79 +425,3 @@ EXTRAS: dict[str, tuple[str, str, dict[str, str]]] = {
     "prompts": ("prompts", "List the prompts that the server {} offers.", {}),
     "prompt": ("prompts", "Get a prompt of the server {}, filled in.", {"name": "its name"}),
 }
-
-
-class Keep:
-    """What the servers had when they were last asked, a file each in a folder on flash."""
-
-    def __init__(self, files: Files, folder: str) -> None:
-        self._files = files
-        self._folder = folder
-        self._read: dict[str, Kept] = {}
-
-    def read(self, name: str) -> Kept:
-        """Return what a server had; empty when it was never asked or the file cannot be read."""
-        if name not in self._read:
-            data = self._files.read("%s/%s.json" % (self._folder, name))
-            try:
-                found = jsonl.loads(data, LIST_BYTES) if data else {}
-            except SchemaError:
-                found = {}
-            kept: Kept = {}
-            if isinstance(found, dict) and found:  # whatever became of the file
-                has = found.get("has")
-                kept["tools"] = dicts(found.get("tools"))
-                kept["has"] = [one for one in has if isinstance(one, str)] if isinstance(has, list) else []
-            self._read[name] = kept
-        return self._read[name]
-
-    def write(self, name: str, found: Kept) -> None:
-        """Keep what a server has; written only when it is something else.
-
-        Raises: ToolError for a list that is too long, StoreError.
-        """
-        if found == self.read(name):
-            return
-        data = jsonl.dumps(found).encode()
-        if len(data) > LIST_BYTES:
-            what = "the MCP server %s describes its tools in %d bytes" % (name, len(data))
-            raise ToolError(what, "let it offer less")
-        self._files.folder(self._folder)
-        self._files.replace("%s/%s.json" % (self._folder, name), data)
-        self._read[name] = found
-
-    def drop(self, name: str) -> None:
-        """Forget a server that is no more."""
-        self._read.pop(name, None)
-        try:
-            self._files.remove("%s/%s.json" % (self._folder, name))
-        except (OSError, StoreError):
-            pass  # it was never asked
-
-
-def specs(settings: Entry, kept: Kept) -> list[GivenSpec]:
-    """Return the specs of what a server has (tools/registry.py)."""
-    found: list[tuple[str, str, Schema, str]] = []  # name, description, schema, class
-    for tool in kept.get("tools", []):
-        own, schema, hints = tool.get("name"), tool.get("inputSchema"), tool.get("annotations")
-        if not isinstance(own, str) or not own or (settings["allowed"] and own not in settings["allowed"]):
-            continue
-        schema, hints = (one if isinstance(one, dict) else {} for one in (schema, hints))
-        kind = "danger" if hints.get("destructiveHint") is True else "change"
-        kind = "read" if hints.get("readOnlyHint") is True else kind
-        title = clean.line(tool.get("description") or tool.get("title") or own)
-        found.append((own, title, {"type": "object", **schema}, kind))
-    for own, (needs, words, arguments) in EXTRAS.items():
-        if needs in kept.get("has", []):
-            properties: Schema = {key: {"type": "string", "description": text} for key, text in arguments.items()}
-            if own == "prompt":
-                properties["arguments"] = {"type": "object", "description": "to fill in"}
-            schema = {"type": "object", "properties": properties, "required": list(arguments)}
-            title = words.format(settings["name"])
-            found.append((own, title, {**schema, "additionalProperties": False}, "read"))
-    # That a tool only looks is the server's own claim: the owner is asked.
-    return [
-        {"name": settings["name"] + SEPARATOR + own, "description": title, "input_schema": schema, "class": kind,
-         "timeout_s": settings["timeout_s"], "approval": "ask", "untrusted": whose(settings["name"])}
-        for own, title, schema, kind in found
-    ]  # fmt: skip

@@ -12,9 +12,8 @@ IsCancelled = Callable[[], bool]
 class Line(Protocol):
     """A transport to a server."""
 
-    version: str
-
     def is_alive(self) -> bool: ...
+    def agree(self, version: str) -> None: ...
     def ask(self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled) -> Message: ...
     def tell(self, message: Message) -> None: ...
     def close(self) -> None: ...
@@ -30,8 +29,8 @@ class Entry(TypedDict):
     allowed: list[str]  # tools; [] for all
     note: str  # what is wrong, or ""
 
-class Kept(TypedDict, total=False):
-    """What a server had when it was last asked; empty when it never was."""
+class Kept(TypedDict):
+    """What a server had when it was last asked."""
 
     tools: list[Message]
     has: list[str]  # resources, prompts

@@ -13,7 +13,6 @@ from oasis.errors import ToolError
 from oasis.llm.workers import Models
 from oasis.parts.mcp import servers as mcp
 from oasis.parts.mcp.server_connection import REPLIES, ForgottenError, Peer, Stdio
-from oasis.parts.mcp.servers import Keep, specs
 from oasis.system.files import Files
 from oasis.uci.model import Section
 from tests.parts.mcp.test_client import Watching, kit, section
@@ -86,10 +85,11 @@ def test_listener_that_fails_ends_the_line_and_not_the_wait(child, capfd):
 class Slow:
     """A line that tells which numbers it was given."""
 
-    version = ""
-
     def __init__(self):
         self.numbers = []
+
+    def agree(self, version):
+        pass
 
     def ask(self, message, seconds, on_message, is_cancelled):
         self.numbers.append(message["id"])
@@ -147,7 +147,7 @@ def test_list_in_huge_pages_is_not_gathered():
 
 def source(tmp_path, connect):
     settings = {"name": "demo", "enabled": True, "command": ["x"], "url": "", "timeout_s": 20, "allowed": []}
-    return mcp.Server(settings, connect, Keep(Files(), str(tmp_path / "mcp")))
+    return mcp.Server(settings, connect, Files(), str(tmp_path / "mcp/demo.json"))
 
 
 class Older(Slow):
@@ -225,7 +225,7 @@ def test_kept_list_that_is_no_list_is_none(tmp_path):
     settings = {"name": "demo", "timeout_s": 20, "allowed": []}
     for odd in ({"tools": 1, "has": 7}, {"tools": ["x", None], "has": "resources"}, {"tools": {}, "has": [[]]}):
         (tmp_path / "demo.json").write_text(json.dumps(odd))
-        assert specs(settings, Keep(Files(), str(tmp_path)).read("demo")) == []
+        assert mcp.Server(settings, None, Files(), str(tmp_path / "demo.json")).specs() == []
 
 
 @pytest.mark.parametrize("odd", ["²", "9" * 5000, "-1", "", ["1", "2"]])

@@ -56,8 +56,8 @@ def demo(tmp_path):
             "allowed": [],
             "note": "",
         }
-        keep = mcp.Keep(Files(), str(tmp_path / "mcp"))
-        source = mcp.Server({**entry, **settings}, lambda one: Stdio("demo", one["command"], {}, ""), keep)
+        path = str(tmp_path / "mcp/demo.json")
+        source = mcp.Server({**entry, **settings}, lambda one: Stdio("demo", one["command"], {}, ""), Files(), path)
         source.log = log
         running.append(source)
         return source

@@ -12,7 +12,7 @@ import pytest
 from oasis.errors import ToolError
 from oasis.llm.pool import Pool, default_argv
 from oasis.parts.mcp.server_connection import ForgottenError, Http, Peer
-from oasis.parts.mcp.servers import Keep, Server
+from oasis.parts.mcp.servers import Server
 from oasis.system.files import Files
 from tests.parts.mcp.test_client import Watching
 
@@ -180,7 +180,7 @@ def test_forgotten_session_is_told_and_the_source_connects_anew(pool, serve, tmp
     with pytest.raises(ForgottenError):
         call(peer)
     entry = {"name": "web", "enabled": True, "command": [], "url": web.url, "timeout_s": 20, "allowed": [], "note": ""}
-    source = Server(entry, lambda one: Http("web", one["url"], "", pool.post), Keep(Files(), str(tmp_path)))
+    source = Server(entry, lambda one: Http("web", one["url"], "", pool.post), Files(), str(tmp_path / "web.json"))
     source.refresh()
     known["s1"] = False
     assert source.call("web___x", {}, None, Watching()) == {"text": ""}
