@@ -45,11 +45,9 @@ class Buttons:
     def make(self, text: str, chat: int, what: str, card: Card | None = None, change: str = "") -> Button:
         """Return a button for a chat; `what` is done to a plan or a change."""
         data = os.urandom(4).hex()
-        meaning: Meaning = {"what": what, "chat": chat, "until_s": self._now_s() + KEEP_S}
+        meaning: Meaning = {"what": what, "chat": chat, "until_s": self._now_s() + KEEP_S, "change": change}
         if card is not None:
             meaning["card"] = card
-        if change:
-            meaning["change"] = change
         with self._lock:
             self._known[data] = meaning
             # An undo gives way before a plan: that may wait for half a day, and changes go on meanwhile.
@@ -123,9 +121,8 @@ def _fence(lines: list[str]) -> str:
 
 def of_decision(card: Card, decision: str) -> str:
     """Return the text of a plan that was decided."""
-    words = {"approved": "Approved", "declined": "Declined", "expired": "Nobody decided in time",
-             "cancelled": "Stopped"}  # fmt: skip
-    return "%s: %s" % (words.get(decision, decision), _brief(card["summary"]))
+    words = {"expired": "Nobody decided in time", "cancelled": "Stopped"}.get(decision, decision.capitalize())
+    return "%s: %s" % (words, _brief(card["summary"]))
 
 
 def of_change(change: Change, is_kept_by_code: bool = False) -> str:

@@ -252,9 +252,9 @@ def checked(update: Mapping[str, Json], before: int, offset: int) -> Update:
     for name, value in update.items():
         if not _is_right(value, _FIELDS[name]):
             raise PeerError("the worker tells an update whose %s is none" % name)
-    if update.get("is_private") and not 0 < update["from"] == update["chat"]:
+    number, sender = update["id"], update.get("from")
+    if update.get("is_private") and (sender != update["chat"] or not _is_number(sender) or sender <= 0):
         raise PeerError("the worker tells of a private chat that is somebody else's")
-    number = update["id"]
     if not _is_number(number) or number <= before or (offset and number - offset > _JUMP):
         raise PeerError("the worker tells updates out of order")
     return update  # type: ignore[return-value]  # checked
@@ -267,8 +267,9 @@ def _is_number(value: object) -> TypeIs[int]:
 def _is_right(value: object, wanted: object) -> bool:
     """Tell whether a value is what a field of _FIELDS wants."""
     if isinstance(wanted, dict):
-        is_whole = isinstance(value, dict) and set(value) == set(wanted)
-        return is_whole and all(_is_right(value[name], one) for name, one in wanted.items())
+        if not isinstance(value, dict) or set(value) != set(wanted):
+            return False
+        return all(_is_right(value[name], one) for name, one in wanted.items())
     if isinstance(wanted, int):
         return isinstance(value, str) and len(value) <= wanted
     return type(value) is bool if wanted is bool else _is_number(value)

@@ -277,12 +277,10 @@ class Talks:
                     for old in list(self._places)[:-_PLACES]:
                         del self._places[old]
             return True
-        except RefusedError as error:
-            if run:
-                return self._unsent(run, entry, error)
-            fault: OasisError = error  # the message's file could not be fetched: that can be said
         except OasisError as error:
-            fault = error
+            if run and isinstance(error, RefusedError):
+                return self._unsent(run, entry, error)
+            fault = error  # that the message's file could not be fetched can be said
         except Exception:
             traceback.print_exc(file=sys.stderr)
             fault = OasisError("a fault in oasis ended this answer", "its log tells more")
