@@ -46,8 +46,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     limit = options.get("max_tokens") or rule.get("max_tokens") or MAX_TOKENS
     body = wire.begun(options, max_tokens=limit, messages=[])
     turns = _turns(chat, options)
-    if system:
-        body["system"] = [_text(system)]
+    wire.put(body, "system", [_text(system)] if system else None)
     _add_tools(body, chat, tools, options, rule)
     _add_thinking(body, turns, options, rule)
     temperature = options.get("temperature")
@@ -85,9 +84,8 @@ def _with_version(request: Request) -> Request:
 
 
 def _is_blank(block: object) -> bool:
-    if not isinstance(block, dict) or block.get("type") != "text":
-        return False
-    return isinstance(block.get("text"), str) and not block["text"].strip()
+    text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
+    return isinstance(text, str) and not text.strip()
 
 
 def _turns(chat: list[Turn], options: Options) -> list[Sent]:
@@ -171,10 +169,8 @@ def _add_tools(body: Dict, chat: list[Turn], tools: list[Tool], options: Options
             raise wire.no_search(options, "", "another model")
         declared.append({"type": "web_search_20250305", "name": "web_search", "max_uses": SEARCHES})
         choice = choice if tools else None
-    if declared:
-        body["tools"] = declared
-        if choice:
-            body["tool_choice"] = choice
+    wire.put(body, "tools", declared or None)
+    wire.put(body, "tool_choice", choice if declared else None)
 
 
 def _add_thinking(body: Dict, turns: list[Sent], options: Options, rule: Rule) -> None:

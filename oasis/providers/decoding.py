@@ -11,7 +11,6 @@ It must not know sockets, clocks or settings.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from oasis.core import jsonl
@@ -220,13 +219,10 @@ class Splitter:
         self._held += text
         if self._state == "start":
             head = self._held.lstrip()
-            if head.startswith(_OPEN):
-                self._state, self._held = "thoughts", head[len(_OPEN) :]
-            elif not _OPEN.startswith(head):
-                self._state = "answer"
-                return self.close()
-        if self._state == "start":
-            return []
+            if not head.startswith(_OPEN):
+                self._state = "start" if _OPEN.startswith(head) else "answer"
+                return [] if self._state == "start" else self.close()
+            self._state, self._held = "thoughts", head[len(_OPEN) :]
         thoughts, mark, answer = self._held.partition(_CLOSE)
         if mark:
             self._state, self._held = "gap", ""
@@ -281,15 +277,7 @@ class Calls:
             self._calls.append(call)
             if isinstance(index, int):
                 self._by_index[index] = call
-        function = wire.part(piece, "function")
-        call.ident = call.ident or clean(wire.words(ident))
-        call.name = call.name or clean(wire.words(function.get("name")))
-        call.extra = piece.get("extra_content") or call.extra
-        arguments = function.get("arguments")
-        if isinstance(arguments, dict):
-            call.arguments = arguments
-        elif arguments is not None:
-            call.pieces.append(arguments if isinstance(arguments, str) else jsonl.dumps(arguments))
+        call.take(piece)
 
     def finish(self, seed: str, is_cut: bool = False) -> list[Event]:
         """Return the whole calls as tool_use events.
@@ -303,8 +291,9 @@ class Calls:
             ident = call.ident
             if not ident or ident in taken:
                 stem = "".join([char for char in seed if char.isascii() and char.isalnum()])[-16:]
-                names = (f"call_{stem}{number}" + "x" * more for more in itertools.count())
-                ident = next(name for name in names if name not in taken)
+                ident = f"call_{stem}{number}"
+                while ident in taken:
+                    ident += "x"
             taken.add(ident)
             raw = "".join(call.pieces)
             given = _arguments(raw) if call.arguments is None else _whole(call.arguments)
@@ -327,6 +316,18 @@ class _Call:
         self.extra: object = None
         self.pieces: list[str] = []  # of the text of its arguments
         self.arguments: Dict | None = None  # that came as an object
+
+    def take(self, piece: Dict) -> None:
+        """Take what an entry says; of id and name the first counts."""
+        function = wire.part(piece, "function")
+        self.ident = self.ident or clean(wire.words(piece.get("id")))
+        self.name = self.name or clean(wire.words(function.get("name")))
+        self.extra = piece.get("extra_content") or self.extra
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            self.arguments = arguments
+        elif arguments is not None:
+            self.pieces.append(arguments if isinstance(arguments, str) else jsonl.dumps(arguments))
 
 
 def _arguments(raw: str) -> Dict | None:

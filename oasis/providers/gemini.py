@@ -29,8 +29,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     checked = wire.checked(messages, _FILES, options, _FILES)
     system, chat = gate.parted(checked, alternate=True, drop_empty=True, end_with_user=True)
     body: Dict = {"contents": _contents(chat, options)}
-    if system:
-        body["systemInstruction"] = {"parts": [{"text": system}]}
+    wire.put(body, "systemInstruction", {"parts": [{"text": system}]} if system else None)
     _add_tools(body, tools, options, rule)
     settings: Dict = {}
     wire.put(settings, "maxOutputTokens", options.get("max_tokens"))
@@ -58,10 +57,8 @@ def models_read(answer: object, options: Options) -> list[Model]:
 def embed_request(texts: list[str], options: Options) -> Request:
     """Return the request for the vectors of some texts; options["dimensions"] asks for shorter ones."""
     path = _model_path(options)
-    wanted = {"outputDimensionality": options["dimensions"]} if options.get("dimensions") else {}
-    asked = [
-        {"model": path, "content": {"parts": [{"text": text}]}, **wanted} for text in wire.asked(texts, TEXTS, options)
-    ]
+    same = {"model": path, **({"outputDimensionality": options["dimensions"]} if options.get("dimensions") else {})}
+    asked = [{**same, "content": {"parts": [{"text": text}]}} for text in wire.asked(texts, TEXTS, options)]
     return wire.post(options, f"{_url(options)}/{path}:batchEmbedContents", {"requests": asked}, _auth(options))
 
 
@@ -168,10 +165,8 @@ def _add_tools(body: Dict, tools: list[Tool], options: Options, rule: Rule) -> N
         declared.append({"googleSearch": {}})
         if tools:
             config["includeServerSideToolInvocations"] = True
-    if declared:
-        body["tools"] = declared
-    if config:
-        body["toolConfig"] = config
+    wire.put(body, "tools", declared or None)
+    wire.put(body, "toolConfig", config or None)
 
 
 def _thinking(wished: str | int | None, rule: Rule) -> Dict | None:
@@ -180,9 +175,8 @@ def _thinking(wished: str | int | None, rule: Rule) -> Dict | None:
     if wished is None or how == "none":
         return None
     if wished == "off":
-        return (
-            {"thinkingLevel": rule.get("least", "LOW")} if how == "level" else {"thinkingBudget": rule.get("least", 0)}
-        )
+        name, usual = ("thinkingLevel", "LOW") if how == "level" else ("thinkingBudget", 0)
+        return {name: rule.get("least", usual)}
     if how == "budget":
         budget = min(wished, _BUDGETS["high"]) if isinstance(wished, int) else _BUDGETS.get(wished, -1)
         return {"thinkingBudget": budget, "includeThoughts": True}
@@ -289,10 +283,9 @@ class Decoder(decoding.Decoder):
             return []
         if any(name in part for name in _HOSTED):
             return events.echo(self.owner, {"part": part})
-        text = part.get("text")
+        text, is_thought = part.get("text"), part.get("thought") is True
         if not isinstance(text, str):
             return []
-        is_thought = part.get("thought") is True
         out = events.text("thinking" if is_thought else "delta", text)
         self.has_text = self.has_text or (bool(text) and not is_thought)
         if signature:

@@ -102,12 +102,10 @@ def _messages(chat: list[Turn]) -> list[Dict]:
         images = [block["data"] for block in files if wire.kind_of(block) == "image"]
         if images:
             plain["images"] = images
-        calls = gate.blocks_of(message, "tool_use")
-        if calls:
-            plain["tool_calls"] = [
-                {"id": block["id"], "function": {"name": block["name"], "arguments": block["input"]}} for block in calls
-            ]
-            names.update({block["id"]: block["name"] for block in calls})
+        for block in gate.blocks_of(message, "tool_use"):
+            names[block["id"]] = block["name"]
+            call = {"id": block["id"], "function": {"name": block["name"], "arguments": block["input"]}}
+            plain.setdefault("tool_calls", []).append(call)  # type: ignore[attr-defined]
         out.append(plain)
     return out
 

@@ -35,10 +35,8 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
             function.update({"parameters": schemas.of_tool(tool, "strict"), "strict": True})
         declared.append({"type": "function", "function": function})
     wire.put(body, "tools", declared or None)
-    if isinstance(choice, dict):
-        body["tool_choice"] = {"type": "function", "function": {"name": wire.legal(choice["name"])}}
-    elif choice:
-        body["tool_choice"] = choice
+    one = {"type": "function", "function": {"name": wire.legal(choice["name"])}} if isinstance(choice, dict) else None
+    wire.put(body, "tool_choice", one or choice or None)
     wire.put(body, profile.get("max_tokens_field", "max_tokens"), options.get("max_tokens"))
     if rule.get("temperature", True):
         wire.put(body, "temperature", options.get("temperature"))
@@ -241,11 +239,8 @@ def models_read(answer: object, options: Options) -> list[Model]:
 
 def embed_request(texts: list[str], options: Options) -> Request:
     """Return the request for the embeddings of some texts; options["dimensions"] shortens them where a model can."""
-    body: Dict = {
-        "model": wire.model_of(options),
-        "input": wire.asked(texts, TEXTS, options),
-        "encoding_format": "float",
-    }
+    body: Dict = {"model": wire.model_of(options), "input": wire.asked(texts, TEXTS, options)}
+    body["encoding_format"] = "float"
     wire.put(body, "dimensions", options.get("dimensions"))
     return wire.post({**options, "stream": False}, url(options, "/embeddings"), body)
 

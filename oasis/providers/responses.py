@@ -24,8 +24,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     system, chat = gate.parted(wire.checked(messages, takes, options, takes), alternate=alternate, bridge=bridge)
     body = wire.begun(options, input=_items(chat, options))
     body["store"] = False
-    if system:
-        body["instructions"] = system
+    wire.put(body, "instructions", system or None)
     if profile.get("encrypted") and rule.get("thinking") != "none":
         body["include"] = ["reasoning.encrypted_content"]
     declared: list[Dict] = []
@@ -42,8 +41,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     elif tools and choice:
         body["tool_choice"] = choice
     limit = options.get("max_tokens")
-    if limit is not None:
-        body["max_output_tokens"] = max(TOKENS, limit)
+    wire.put(body, "max_output_tokens", None if limit is None else max(TOKENS, limit))
     if rule.get("temperature", True):
         wire.put(body, "temperature", options.get("temperature"))
     effort = wire.effort_of(options)
@@ -279,12 +277,12 @@ class Decoder(decoding.Decoder):
         return [*out, *self.finish()]
 
     def finish(self) -> list[Event]:
-        calls = [call for _, call in sorted(self._calls.items(), key=lambda pair: pair[0])]
-        for place, call in self._calls.items():
-            call.setdefault("arguments", "".join(self._pieces.get(place, [])) or call.get("early"))
-        for call in calls:
-            function = {"name": call.get("name"), "arguments": call.get("arguments")}
-            self.calls.add({"id": call.get("call_id"), "function": function}, whole=True)
+        calls = [self._calls[place] for place in sorted(self._calls)]
+        for place, call in zip(sorted(self._calls), calls, strict=True):
+            given = call.setdefault("arguments", "".join(self._pieces.get(place, [])) or call.get("early"))
+            self.calls.add(
+                {"id": call.get("call_id"), "function": {"name": call.get("name"), "arguments": given}}, True
+            )
         out = super().finish()
         made = [event for event in out if event["type"] == "tool_use"]
         for event, call in zip(made, calls, strict=True):

@@ -38,10 +38,7 @@ def base_url_of(options: Options, *tails: str) -> str:
 
 
 def model_of(options: Options) -> str:
-    """Return the model's name.
-
-    Raises: SettingsError when neither the settings nor the profile name one.
-    """
+    """Return the model's name. Raises: SettingsError when neither the settings nor the profile name one."""
     model = options.get("model") or options["profile"].get("model")
     if not model:
         raise SettingsError(f"no model is set for {label_of(options)}", "list the models of this service and set one")
@@ -78,10 +75,7 @@ def effort_of(options: Options) -> str:
 
 
 def search_of(options: Options) -> Dict:
-    """Return the body fields, or the tool, that switch the service's own search on.
-
-    Raises: SettingsError when it has none.
-    """
+    """Return the body fields, or the tool, that switch the service's own search on. Raises: SettingsError for none."""
     known = options["profile"].get("search")
     if known is None:
         raise no_search(options, "", "another service")
@@ -132,10 +126,7 @@ def put(body: Dict, name: str, value: object) -> None:
 
 
 def answer_of(status: int, headers: Headers, body: bytes, options: Options) -> object:
-    """Return the JSON of a plain answer.
-
-    Raises: ProviderError with the kind of failure as `code`.
-    """
+    """Return the JSON of a plain answer. Raises: ProviderError with the kind of failure as `code`."""
     label = label_of(options)
     if not 200 <= status < 300:
         raise raised(events.of_status(label, status, headers, body))
@@ -168,10 +159,7 @@ def words(value: object) -> str:
 
 
 def models_of(answer: object, key: str, name: str, options: Options) -> list[Dict]:
-    """Return the entries of a list of models that have a `name`.
-
-    Raises: ProviderError where there is no list.
-    """
+    """Return the entries of a list of models that have a `name`. Raises: ProviderError where there is no list."""
     listed = part(answer).get(key)
     if not isinstance(listed, list):
         raise bad_answer(options, "it holds no list of models")
@@ -180,13 +168,10 @@ def models_of(answer: object, key: str, name: str, options: Options) -> list[Dic
 
 def model(name: object, context: object = None, abilities: object = None) -> Model:
     """Return one of the models that a service lists; `abilities` are what it can, where it says that."""
-    found: Model = {"id": events.clean(str(name))}
-    tokens = events.count(context)
-    if tokens is not None:
-        found["context_tokens"] = tokens
-    if isinstance(abilities, list):
-        found["tools"] = "tools" in abilities
-    return found
+    found: Dict = {"id": events.clean(str(name))}
+    put(found, "context_tokens", events.count(context))
+    put(found, "tools", "tools" in abilities if isinstance(abilities, list) else None)
+    return found  # type: ignore[return-value]
 
 
 def bad_answer(options: Options, reason: str) -> ProviderError:
@@ -206,10 +191,7 @@ NUMBERS = 8192  # of one vector; the longest today have 4096
 
 
 def asked(texts: list[str], most: int, options: Options) -> list[str]:
-    """Return the texts to embed.
-
-    Raises: UsageError for none, more than the service takes at once, or an empty one.
-    """
+    """Return the texts to embed. Raises: UsageError for none, more than the service takes at once, or an empty one."""
     label = label_of(options)
     if not 1 <= len(texts) <= most:
         raise UsageError(f"{label} embeds 1 to {most} texts at once, these are {len(texts)}", "ask in several steps")
@@ -224,10 +206,9 @@ def vectors(values: object, options: Options) -> list[list[float]]:
     Raises: ProviderError when they are none.
     """
     found: list[list[float]] = []
-    for value in values if isinstance(values, list) else []:
-        numbers = value
-        if isinstance(value, str):
-            raw = unpacked(value) or b""
+    for numbers in values if isinstance(values, list) else []:
+        if isinstance(numbers, str):
+            raw = unpacked(numbers) or b""
             numbers = list(struct.unpack(f"<{len(raw) // 4}f", raw)) if len(raw) % 4 == 0 else []
         if not isinstance(numbers, list) or not 1 <= len(numbers) <= NUMBERS:
             raise bad_answer(options, "an embedding is no list of numbers")
