@@ -56,9 +56,9 @@ def models_read(answer: object, options: Options) -> list[Model]:
 
 def embed_request(texts: list[str], options: Options) -> Request:
     """Return the request for the vectors of some texts; options["dimensions"] asks for shorter ones."""
-    path = _model_path(options)
-    same = {"model": path, **({"outputDimensionality": options["dimensions"]} if options.get("dimensions") else {})}
-    asked = [{**same, "content": {"parts": [{"text": text}]}} for text in wire.asked(texts, TEXTS, options)]
+    path, texts = _model_path(options), wire.asked(texts, TEXTS, options)
+    wanted = {"outputDimensionality": options["dimensions"]} if options.get("dimensions") else {}
+    asked = [{"model": path, "content": {"parts": [{"text": text}]}, **wanted} for text in texts]
     return wire.post(options, f"{_url(options)}/{path}:batchEmbedContents", {"requests": asked}, _auth(options))
 
 

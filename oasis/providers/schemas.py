@@ -121,10 +121,8 @@ def _types(schema: Schema) -> tuple[list[str], bool]:
 
 
 def _type_of(value: object) -> str:
-    for name, kinds in (("boolean", bool), ("string", str), ("integer", int), ("number", float), ("object", dict)):
-        if isinstance(value, kinds):
-            return name
-    return "array" if isinstance(value, list) else "null"
+    kinds = {bool: "boolean", str: "string", int: "integer", float: "number", dict: "object", list: "array"}
+    return kinds.get(type(value), "null")
 
 
 def _branches(schema: Schema) -> tuple[list[Schema], bool]:

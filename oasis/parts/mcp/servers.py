@@ -362,10 +362,9 @@ class Servers:
             raise UsageError("there is an MCP server %r already" % name, "remove it first")
         section = "@mcp_server[-1]"
         steps: list[Step] = [{"op": "add", "type": "mcp_server"}]
-        steps.append({"op": "set", "section": section, "option": "name", "value": name})
+        steps += [{"op": "set", "section": section, "option": key, "value": value}
+                  for key, value in (("name", name), ("url", url)) if value]  # fmt: skip
         steps += [{"op": "add_list", "section": section, "option": "command", "value": word} for word in command or []]
-        if url:
-            steps.append({"op": "set", "section": section, "option": "url", "value": url})
         write(self._kit.cursor(), steps)
         return {"status": "OK"}
 
@@ -394,10 +393,7 @@ class Servers:
             raise UsageError("there is no MCP server %r" % clean.line(name)[:64], "list them: oasis servers")
 
     def mcp_refresh(self, name: str) -> dict[str, list[str]]:
-        """Ask one server what it has; see Server.refresh.
-
-        Raises: UsageError for a server that is not set up or is off.
-        """
+        """Ask a server what it has, see Server.refresh. Raises: UsageError when it is not set up or is off."""
         for server in self.sources():
             if server.settings["name"] == name:
                 return {"tools": server.refresh()}

@@ -252,9 +252,9 @@ def checked(update: Mapping[str, Json], before: int, offset: int) -> Update:
     for name, value in update.items():
         if not _is_right(value, _FIELDS[name]):
             raise PeerError("the worker tells an update whose %s is none" % name)
-    number, sender = update["id"], update.get("from")
-    if update.get("is_private") and (sender != update["chat"] or not _is_number(sender) or sender <= 0):
-        raise PeerError("the worker tells of a private chat that is somebody else's")
+    number, sender = update["id"], update.get("from", 1)
+    if not _is_number(sender) or sender <= 0 or (update.get("is_private") and sender != update["chat"]):
+        raise PeerError("the worker tells of a sender who is nobody, or of a private chat that is somebody else's")
     if not _is_number(number) or number <= before or (offset and number - offset > _JUMP):
         raise PeerError("the worker tells updates out of order")
     return update  # type: ignore[return-value]  # checked

@@ -229,8 +229,7 @@ class Poller:
 
     def state(self) -> shapes.State:
         """Return how it goes."""
-        problem = self._problem
-        bot = self._bot["name"] if self._bot else ""
+        problem, bot = self._problem, self._bot["name"] if self._bot else ""
         return {"state": "waiting" if problem else "on", "bot": bot, "problem": problem}
 
     # The thread
@@ -266,10 +265,9 @@ class Poller:
         began_s = self._kit.clock.now_s()
         updates = self._line.poll(self._last + 1 if self._last else 0, 0 if self._problem else POLL_S)
         if not updates:
-            took_s = self._kit.clock.now_s() - began_s
             self._last = people.offset(self._bot["id"]) if self._last else 0  # after a week without one
             if not self._problem:
-                self._line.wait(_EMPTY_S - took_s)
+                self._line.wait(began_s + _EMPTY_S - self._kit.clock.now_s())
         return updates
 
     def _handle(self, update: Update) -> None:
