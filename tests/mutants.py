@@ -1792,8 +1792,8 @@ MUTANTS = (
     (
         "code: taking away what kept it from running",
         "oasis/change/policy.py",
-        "not in gone and check.is_code(package, kind)",
-        "not in gone and False",
+        'of_whole") and check.is_code(',
+        'of_whole") and False and check.is_code(',
         ("tests/change/test_policy.py",),
     ),
     (

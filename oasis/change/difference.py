@@ -2,8 +2,9 @@
 
 Differences are dicts:
     {"kind": "set" | "added" | "removed" | "section_added" | "section_removed" | "section_renamed" | "section_moved",
-     "package", "section", "type", "option"?, "old"?, "new"?}
-`old` and `new` are the option's text, or list of texts.
+     "package", "section", "type", "option"?, "old"?, "new"?, "of_whole"?}
+`old` and `new` are the option's text, or list of texts; `of_whole`: the section comes or goes with it, and its
+difference stands before this one. What goes is called as it was, so another section may be called so now.
 
 Which section is which: a section without a name is known by its type and fingerprint (its options), never by its cfg
 name, which depends on the position. What is shown joins the rest by their order within their type (`compare`). What is
@@ -21,8 +22,6 @@ from oasis.redaction import secret_options
 
 MASK = "(secret)"
 NEW_MASK = "(new secret)"
-# Kinds of differences that are about a whole section.
-WHOLE = ("section_added", "section_removed")
 # The option that says which one a section is, in the order asked; what both carry decides.
 IDENTITY = ("mac", "name")
 # So many sections with the same value of an option are too many to pair by it: what is not sure is not paired.
@@ -192,13 +191,14 @@ def compare(before: Package, after: Package, package: str) -> list[Difference]:
         item: Difference = {"kind": "", "package": package, "section": is_now[id(new)], "type": new.type}
         if old is None:
             found.append({**item, "kind": "section_added"})
+            item["of_whole"] = True
         elif (old.name, old.type) != (new.name, new.type) and not (old.anonymous and new.anonymous):
             found.append({**item, "kind": "section_renamed", "section": was[id(old)], "new": is_now[id(new)]})
         found += _options(item, old.options if old else {}, new.options)
     kept = {id(one) for one in old_of.values()}
     for old in [one for one in before.sections if id(one) not in kept]:
         item = {"kind": "section_removed", "package": package, "section": was[id(old)], "type": old.type}
-        found += [item, *_options(item, old.options, {})]
+        found += [item, *_options({**item, "of_whole": True}, old.options, {})]
     stands = [id(old_of[id(new)]) for new in after.sections if id(new) in old_of]
     if stands != [id(one) for one in before.sections if id(one) in kept]:  # sections of both, in another order
         first = after.sections[0]
@@ -221,14 +221,13 @@ def _options(whose: Difference, old: dict[str, Value], new: dict[str, Value]) ->
 def sentences(differences: list[Difference]) -> list[str]:
     """Return the differences in words, secrets masked; the options of an added or removed section join its line."""
     lines: list[str] = []
-    whole = {(item["package"], item["section"]) for item in differences if item["kind"] in WHOLE}
     for item in differences:
         package, section, kind, option = item["package"], item["section"], item["kind"], item.get("option", "")
         about = check.title(package, item["type"], option)
         title = "%s %s" % (about or item["type"], section)
-        if kind in WHOLE:
+        if kind in ("section_added", "section_removed"):
             lines.append("%s: %s %s" % (package, "new" if kind == "section_added" else "removed", title))
-        elif (package, section) in whole:
+        elif item.get("of_whole"):
             if kind == "added":
                 words = (", " if " with " in lines[-1] else " with ", option, shown(item, "new"))
                 lines[-1] += "%s%s %s" % words

@@ -314,7 +314,8 @@ def put_to_use(after: Package, differences: list[Difference], switches: Switches
     found: dict[str, None] = {}
     for item in differences:
         section, option = sections.get(str(item["section"])), str(item.get("option", ""))
-        if section is None or section.type != item["type"] or not option:
+        is_gone = item["kind"] == "removed" and item.get("of_whole")
+        if section is None or section.type != item["type"] or not option or is_gone:
             continue
         where = "%s.%s" % (after.name, item["section"])
         hold = [name for name in section.options if secret_options.is_secret(after.name, section.type, name)]
@@ -335,7 +336,7 @@ def put_to_use(after: Package, differences: list[Difference], switches: Switches
         if option in switches["off"]:  # the section is turned on by taking away what turned it off
             is_on = more < 0
         if is_on:
-            new = [one.get("option") for one in differences if one["section"] == item["section"]]
+            new = [one.get("option") for one in differences if one["section"] == item["section"] and "new" in one]
             code = [name for name in _code(after, section, switches) if name not in new]
             if code:
                 found["%s: this starts code that was set there before (%s)" % (where, ", ".join(code))] = None

@@ -48,7 +48,7 @@ class Policy:
         """
         from oasis.change import references  # comes with the first plan: an idle daemon has none
 
-        worst, code = "low", self.code(differences)
+        worst = "low"
         reasons: list[str] = []
         places: list[str] = []
         elsewhere: list[str] = []
@@ -59,7 +59,7 @@ class Policy:
             package = item["package"]
             names = [name for name in (package, "%s.%s" % (package, item["type"])) if name in self.rules["forbidden"]]
             place = "%s.%s.%s" % (package, item["section"], item.get("option", ""))
-            is_code = place in code
+            is_code = _is_code(item)
             if names:
                 risk, reason = "forbidden", self.rules["forbidden"][names[0]]
             elif is_code and allows_code:
@@ -90,19 +90,7 @@ class Policy:
 
     def code(self, differences: list[Difference]) -> list[str]:
         """Return the places, package.section.option, where a change sets or lets run code; without an entry all is."""
-        from oasis.catalogue import check
-
-        gone = [(item["package"], item["section"]) for item in differences if item["kind"] == "section_removed"]
-        found = []
-        for item in differences:
-            package, kind, option = item["package"], item["type"], item.get("option", "")
-            if item["kind"] == "removed":  # what it ran is gone, but what else its section runs is run otherwise
-                is_code = (package, item["section"]) not in gone and check.is_code(package, kind)
-            else:
-                is_code = check.mark(package, kind, option) == "exec"
-            if option and is_code:
-                found.append("%s.%s.%s" % (package, item["section"], option))
-        return found
+        return ["%(package)s.%(section)s.%(option)s" % item for item in differences if _is_code(item)]
 
     def _judge_one(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
         """Return the class of a change that runs no code, and why, "" where its package or its place says it all."""
@@ -172,6 +160,17 @@ class Policy:
             if rule["package"] in packages and item not in found and has(rule["name"]):
                 found.append(item)
         return found
+
+
+def _is_code(item: Difference) -> bool:
+    """Tell whether a difference sets or lets run code."""
+    from oasis.catalogue import check
+
+    if "option" not in item:
+        return False
+    if item["kind"] == "removed":  # what it ran is gone, but what else its section runs is run otherwise
+        return not item.get("of_whole") and check.is_code(item["package"], item["type"])
+    return check.mark(item["package"], item["type"], item["option"]) == "exec"
 
 
 _SERVICES: ServiceRules = {}

@@ -131,6 +131,7 @@ class Difference(TypedDict, total=False):
     option: str
     old: Value
     new: Value
+    of_whole: bool
 
 class PlaceRule(TypedDict, total=False):
     """What policy.json says of a place, package.type or package.type.option."""

@@ -117,3 +117,12 @@ def test_a_long_value_stands_whole_in_the_sentence_and_in_the_lines():
 
 def lines_of(new):
     return difference.diff_lines(model.parse(BASE, "firewall"), model.parse(new, "firewall"), "firewall")
+
+
+def test_an_edit_is_told_though_what_goes_was_called_as_the_edited_one_is_now():
+    old = b"config rule\n\toption name 'a'\n\nconfig rule\n\toption name 'b'\n\nconfig rule 'last'\n\toption name 'c'\n"
+    new = b"config rule 'last'\n\toption name 'c'\n\nconfig rule\n\toption name 'b'\n\toption target 'ACCEPT'\n"
+    found = compare(new, old)
+    assert ("section_removed", "@rule[1]", None) in kinds(new, old)
+    assert "firewall: removed Traffic rule @rule[1]" in difference.sentences(found)
+    assert any("target" in words and "'ACCEPT'" in words for words in difference.sentences(found))

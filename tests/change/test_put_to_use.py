@@ -125,3 +125,12 @@ def test_undoing_what_turned_code_off_asks_too(make_kit):
     old, new = plan["images"]["openvpn"]
     back = kit.planner.restore({"openvpn": (new, old)}, [], "run1", "chat1", "undo", "x")
     assert back["needs_approval"] is True and "starts code" in "; ".join(back["reasons"])
+
+
+def test_code_is_started_though_a_section_goes_that_was_called_as_its_own_is_now():
+    first, tunnel = TUNNEL.replace(" 'work'", "").replace("vpn.", "old."), TUNNEL.replace(" 'work'", "")
+    last = "\nconfig openvpn 'last'\n"
+    after = tunnel.replace("enabled '0'", "enabled '1'")
+    assert told("openvpn", first + "\n" + tunnel + last, last + after) == [
+        "openvpn.@openvpn[1]: this starts code that was set there before (script_security, up)"
+    ]
