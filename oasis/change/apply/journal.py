@@ -305,6 +305,14 @@ def _change_of(pending: bytes) -> str:
     return found[0].decode("ascii", "replace") if found else ""
 
 
+def unknown(change: str, when_unix_s: int) -> Record:
+    """Return the record of a change of which nothing more is known."""
+    return {
+        "id": change, "run": "", "chat": "", "message": "", "plan_hash": "", "summary": "", "words": [],
+        "risk": "risky", "services": [], "packages": [], "state": "prepared", "when_unix_s": when_unix_s, "after": {},
+    }  # fmt: skip
+
+
 def is_ending(record: Record) -> bool:
     """Return whether a change stands and will be undone by itself."""
     return bool(record.get("until_unix_s")) and is_standing(record) and not record.get("expiry")

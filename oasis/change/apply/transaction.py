@@ -23,6 +23,8 @@ import sys
 import threading
 import time
 
+from oasis.change.apply.journal import unknown
+from oasis.core.ids import xid_s
 from oasis.errors import (
     ApplyError,
     OasisError,
@@ -127,8 +129,8 @@ class Transaction:
                 return None
             try:
                 record = self._journal.read(change)
-            except UsageError:
-                record = {"id": change, "state": "prepared", "services": [], "words": [], "packages": []}
+            except UsageError:  # damaged
+                record = unknown(change, xid_s(change))
             if not STATES[str(record["state"])]:
                 # The power failed between the last word on the record and the removal of what was pending, or that was
                 # not synced: whole copies that are still listed are restored, whatever the record says.
@@ -171,12 +173,12 @@ class Transaction:
             if plan["images"]:
                 record["init"] = evidence.services.states(plan["services"], before["services"])
                 self._prepare(record, plan)
-                # While the old address is there: front-ends need it to follow the router to another one.
-                self._announce(plan)
-                if plan["new_address"]:
-                    time.sleep(_FOLLOW_S)
             try:
                 if plan["images"]:
+                    # While the old address is there: front-ends need it to follow the router to another one.
+                    self._announce(plan)
+                    if plan["new_address"]:
+                        time.sleep(_FOLLOW_S)
                     self._write(plan)
                     self._check_written(plan)
                 init = record.get("init", [])

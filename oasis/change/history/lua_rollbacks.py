@@ -14,6 +14,7 @@ import os
 import re
 
 from oasis.change import difference
+from oasis.change.apply.journal import unknown
 from oasis.core import jsonl
 from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UciError
@@ -126,7 +127,6 @@ def _record(number: int, when: int, images: Images) -> Record:
         words += difference.sentences(difference.compare(before, after, name))
     identifier = Xid(lambda: when, lambda size: number.to_bytes(size, "big"), _PLACE).next()
     return {
-        "id": identifier, "run": "", "chat": "", "message": "", "plan_hash": "", "summary": ", ".join(words[:2])[:200],
-        "words": words, "risk": "risky", "services": [], "packages": list(images), "state": "confirmed",
-        "when_unix_s": when, "after": {name: sha256(pair[1]) for name, pair in images.items()}, "source": "upstream",
+        **unknown(identifier, when), "summary": ", ".join(words[:2])[:200], "words": words, "packages": list(images),
+        "state": "confirmed", "after": {name: sha256(pair[1]) for name, pair in images.items()}, "source": "upstream",
     }  # fmt: skip

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from oasis.change.apply.journal import chosen
 from oasis.errors import ApplyError, OasisError, RollbackError, UsageError
 from tests.change.kit import RENAME, WIFI, FailingFiles, Kit
 from tests.guards import guards, wait_for_guard
@@ -123,6 +124,28 @@ def test_a_restart_puts_back_what_was_not_kept(kit):
     assert kit.config("wireless") == before
     assert kit.services() == ["network reload", "network reload"]
     assert second.transaction.recover() is None
+
+
+def test_a_change_whose_record_is_damaged_is_put_back_and_stands_in_the_history(kit):
+    before = kit.config("wireless")
+    record = kit.transaction.apply(kit.plan(WIFI))
+    kit.transaction._record = None
+    with open(kit.root.state_folder + "/changes/%s/record.json" % record["id"], "wb") as handle:
+        handle.write(b"{")
+    second = kit.again()
+    found = second.transaction.recover()
+    assert kit.config("wireless") == before
+    assert [one["id"] for one in chosen(second.journal.records(), since_unix_s=1)] == [record["id"]] == [found["id"]]
+    assert abs(found["when_unix_s"] - record["when_unix_s"]) <= 1
+
+
+def test_nothing_waits_when_nobody_could_be_told_that_a_change_begins(kit):
+    before = kit.config("wireless")
+    kit.announced = lambda plan: {}["nobody"]
+    with pytest.raises(KeyError):
+        kit.transaction.apply(kit.plan(WIFI))
+    assert not kit.journal.is_pending()
+    assert kit.config("wireless") == before
 
 
 def test_a_restart_leaves_a_kept_change_alone(kit):
