@@ -35,9 +35,7 @@ class Audit:
     """The log at one path. `unix_s()` gives the wall time."""
 
     def __init__(self, files: Files, path: str, unix_s: Callable[[], int]) -> None:
-        self._files = files
-        self._path = path
-        self._unix_s = unix_s
+        self._files, self._path, self._unix_s = files, path, unix_s
         self._lock = threading.Lock()  # the chain needs the line before, whole
 
     def write(self, what: str, plan: Mapping[str, Any], role: str) -> None:

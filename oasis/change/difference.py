@@ -163,11 +163,6 @@ def labels(package: Package) -> dict[int, str]:
     return {id(one): "@%s[%d]" % (one.type, place[id(one)]) if one.anonymous else one.name for one in every}
 
 
-def label(package: Package, section: Section) -> str:
-    """Return how commands call a section: its name, or @type[n]."""
-    return labels(package)[id(section)]
-
-
 # What differs
 
 

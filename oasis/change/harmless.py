@@ -62,9 +62,7 @@ class Router:
     """
 
     def __init__(self, root: Root, files: Files, images: Images) -> None:
-        self._root = root
-        self._files = files
-        self._images = images
+        self._root, self._files, self._images = root, files, images
         self._packages: dict[str, Package] = {}
         self.read: dict[str, str] = {}
 
@@ -151,7 +149,7 @@ class Router:
 
 
 def _values(value: Value) -> list[str]:
-    return " ".join(value).lower().split() if isinstance(value, list) else str(value).lower().split()
+    return (" ".join(value) if isinstance(value, list) else value).lower().split()
 
 
 def _ranges(text: str) -> list[tuple[int, int]]:
@@ -188,9 +186,7 @@ def label(item: Difference, mine: list[Difference], router: Router, row: PlaceRu
         return "the router's name is not one plain word"
     taken = router.names() | {one[2] for one in router.leases} | set(row["refused"])
     others = {str(one.options.get("name", "")).lower() for _, one in router.hosts}
-    if name.lower() in taken | others:
-        return "the name %s is used for something else" % name
-    return ""
+    return "the name %s is used for something else" % name if name.lower() in taken | others else ""
 
 
 def reservation(item: Difference, mine: list[Difference], router: Router, row: PlaceRule) -> str:
@@ -276,9 +272,8 @@ def _fault_of_name(name: str, mac: str, others: list[Section], router: Router, r
     taken |= {one[2] for one in leases if one[0] != mac.lower()}
     own = [one.options.get("hostname", "") for one in router.after("system").sections if one.type == "system"]
     given = [other.options.get("name", "") for other in others]
-    if name.lower() in taken | set(row["refused"]) | {str(one).lower() for one in [*own, *given]}:
-        return "the name %s is used for something else" % name
-    return ""
+    taken |= set(row["refused"]) | {str(one).lower() for one in [*own, *given]}
+    return "the name %s is used for something else" % name if name.lower() in taken else ""
 
 
 def _is_label(name: str) -> bool:
@@ -383,7 +378,7 @@ def openings(before: Package, after: Package, rules: PolicyRules) -> list[str]:
                 if _fits(one, rule) and not _fits(other_of(one), rule):
                     # The values are words of the rule, never a foreign text.
                     values = ["%s %s" % (name, one.options.get(name) or "not set") for name in rule["has"]]
-                    where = package.name, difference.label(package, one), ", ".join([one.type, *values])
+                    where = package.name, difference.labels(package)[id(one)], ", ".join([one.type, *values])
                     found.append(words % ("%s.%s (%s)" % where))
     return list(dict.fromkeys(found))
 

@@ -98,11 +98,8 @@ class RefusedError(PolicyError):
     ) -> None:  # fmt: skip
         hint = hint or next(hint for kind, hint in _HINTS.items() if kind in forces)
         super().__init__("; ".join(reasons[:_IN_A_MESSAGE]), hint)
-        self.forces = forces
-        self.reasons = reasons
-        self.uci = uci
-        self.revisions = revisions or {}
-        self.is_mistake = is_mistake
+        self.forces, self.reasons, self.uci = forces, reasons, uci
+        self.revisions, self.is_mistake = revisions or {}, is_mistake
 
     def as_dict(self) -> ErrorReply:
         return {**super().as_dict(), "force": self.forces}
@@ -163,10 +160,7 @@ class Questions:
         self, reach: Callable[[Images, str], Answer | None] | None = None, unconfined: Callable[[], str] = lambda: "",
         texts: Callable[[], Texts] | None = None, luci_waits: Callable[[], bool] = lambda: True,
     ) -> None:  # fmt: skip
-        self.reach = reach
-        self.unconfined = unconfined
-        self.texts = texts
-        self.luci_waits = luci_waits
+        self.reach, self.unconfined, self.texts, self.luci_waits = reach, unconfined, texts, luci_waits
 
 
 class Planner:
@@ -179,14 +173,10 @@ class Planner:
         self, machine: Machine, policy: Policy, key: bytes, new_id: NewId, journal: Journal | None = None,
         questions: Questions | None = None,
     ) -> None:  # fmt: skip
-        self._root = machine.root
-        self._files = machine.files
+        self._root, self._files = machine.root, machine.files
         self._known = machine.known  # before a plan is applied, what it rests on is read from the files themselves
-        self.policy = policy
-        self._key = key
-        self.new_id = new_id
+        self.policy, self._key, self.new_id, self._journal = policy, key, new_id, journal
         self._now_s = machine.clock.now_s
-        self._journal = journal
         self._questions = questions or Questions()
         self.texts = self._questions.texts
 
@@ -275,20 +265,16 @@ class Planner:
             return None
         if needs:
             raise PolicyError(_UNREACHABLE % "; ".join(needs["reachability"]), _HINTS["reachability"])
-        plan["is_restore"] = True
-        plan["undoes"] = undoes
-        plan["operations"] = operations
-        plan["uci"] = _commands(operations, images)
-        return self.bind(plan)
+        uci = _commands(operations, images)
+        return self.bind(plan, is_restore=True, undoes=undoes, operations=operations, uci=uci)
 
     def service(self, name: str, action: str, run: str, chat: str) -> Plan:
         """Return the plan that only acts on a service."""
         self._root.init_script(name)
         risk, reasons = self.policy.judge_service(name, action)
         if risk == "forbidden":
-            raise PolicyError(
-                "the service %s is not touched here: %s" % (name, reasons[0]), "the owner does it, by hand"
-            )
+            words = "the service %s is not touched here: %s" % (name, reasons[0])
+            raise PolicyError(words, "the owner does it, by hand")
         plan = self.empty(run, chat, "%s %s" % (action, name))
         plan["risk"], plan["reasons"] = risk, reasons
         plan["words"] = ["service %s: %s" % (name, action)]
@@ -317,10 +303,10 @@ class Planner:
         for name, value in arguments.items():
             lines = (value if isinstance(value, str) else jsonl.dumps(value)).split("\n")
             if len(lines) == 1:
-                plan["words"] += ["%s: %s" % (plain(name), plain(lines[0]))]
+                plan["words"].append("%s: %s" % (plain(name), plain(lines[0])))
             else:  # each line of a longer text is marked, so that none looks like an argument
-                head = "%s (%d lines):" % (plain(name), len(lines))
-                plan["words"] += [head, *["| " + plain(line) for line in lines]]
+                plan["words"].append("%s (%d lines):" % (plain(name), len(lines)))
+                plan["words"] += ["| " + plain(line) for line in lines]
         plan["risk"] = "risky" if tool["class"] in ("change", "danger") else "low"
         plan["reasons"], plan["is_asked"] = list(reasons), True
         return self.bind(plan)
@@ -399,10 +385,8 @@ class Planner:
         if answer is not None and answer["verdict"] == "no":
             needs["reachability"] = list(answer["reasons"])
         plan["verdict"] = answer or {}
-        every = self._files.names(self._root.confdir)
-        left = references.left_behind(
-            images, every, lambda name: self._files.read(self._root.confdir + "/" + name) or b""
-        )
+        held = lambda name: self._files.read(self._root.confdir + "/" + name) or b""  # noqa: E731
+        left = references.left_behind(images, self._files.names(self._root.confdir), held)
         plan["reasons"] = [*plan["verdict"].pop("dangers", []), *left, *plan["reasons"]]
         plan["words"] = difference.sentences(differences)
         if self.texts is not None:
@@ -510,11 +494,8 @@ class Planner:
             for entry in plan["ends"]:
                 record = self._journal.read(str(entry["change"]))
                 if not ends.is_standing(record) or ends.state(record) != entry["before"]:
-                    raise ApplyError(
-                        "the end of change %s is another one since the plan was made; nothing was written"
-                        % record["id"],
-                        "ask for the change again",
-                    )
+                    words = "the end of change %s is another one since the plan was made; nothing was written"
+                    raise ApplyError(words % record["id"], "ask for the change again")
         # The rollback of an apply that waits in rpcd would silently take ours back with its own files. An apply without
         # rollback leaves such files, too, and they stay: whether anybody waits only rpcd knows.
         if plan["images"] and self._files.names(self._root.path(_SNAPSHOTS)) and self._questions.luci_waits():
@@ -567,21 +548,19 @@ def ahead(plan: Plan) -> dict[str, object]:
     """
     if not plan["images"] or not plan["confirm_s"]:
         return {}
-    found: dict[str, object] = {"change": plan["id"], "confirm_s": plan["confirm_s"], "nonce": plan["nonce"]}
-    return {**found, "new_address": plan["new_address"]} if plan["new_address"] else found
+    address = {"new_address": plan["new_address"]} if plan["new_address"] else {}
+    return {"change": plan["id"], "confirm_s": plan["confirm_s"], "nonce": plan["nonce"], **address}
 
 
 def card(plan: Plan, now_s: float) -> Card:
     """Return what people and programs are shown of a plan (see methods.py for the shape)."""
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
-            "confirm_s")  # fmt: skip
+            "confirm_s", "needs_approval")  # fmt: skip
     where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call", "secrets")
     every: dict[str, Any] = {**plan}
-    shown: Card = {key: every[key] for key in keys}
+    shown: Card = {key: every[key] for key in (*keys, *where_set) if key in keys or every[key]}
     shown["short"] = str(plan["hash"])[:8]
-    shown.update({key: every[key] for key in where_set if every[key]})
     if plan["untrusted"] and plan["tainted"]:  # an old name that is replaced is no reason to be warned
         shown["untrusted"] = sorted(set(plan["untrusted"]))
-    shown["needs_approval"] = plan["needs_approval"]
     shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)
     return shown

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Action, Callable, Difference, PolicyRules, ServiceRule, ServiceRules
 
 APPROVALS = ("risky", "all", "none")
+_BY_HAND = "%s.%s.%s runs code or names a file: only the owner changes it, by hand"
 
 
 class Policy:
@@ -58,15 +59,12 @@ class Policy:
         for item in differences:
             package = item["package"]
             names = [name for name in (package, "%s.%s" % (package, item["type"])) if name in self.rules["forbidden"]]
-            place = "%s.%s.%s" % (package, item["section"], item.get("option", ""))
-            is_code = _is_code(item)
             if names:
                 risk, reason = "forbidden", self.rules["forbidden"][names[0]]
-            elif is_code and allows_code:
+            elif _is_code(item) and allows_code:
                 risk, reason = "risky", "%s.%s runs code or names a file" % (package, item["option"])
-            elif is_code:
-                risk = "forbidden"
-                reason = "%s runs code or names a file: only the owner changes it, by hand" % place
+            elif _is_code(item):
+                risk, reason = "forbidden", _BY_HAND % (package, item["section"], item["option"])
             else:
                 risk, reason = self._judge_one(item, sections[package, item["section"]], router)
             found = references.destinations(item)
@@ -150,10 +148,9 @@ class Policy:
         A package that the data does not know reloads the service of its own name.
         """
         data = services()
-        known = [rule["package"] for rule in data["services"]] + list(data["none"])
-        unknown: list[ServiceRule] = [
-            {"package": name, "name": name, "action": "reload"} for name in packages if name not in known
-        ]
+        known = {rule["package"] for rule in data["services"]} | {*data["none"]}
+        left = [name for name in packages if name not in known]
+        unknown: list[ServiceRule] = [{"package": name, "name": name, "action": "reload"} for name in left]
         found: list[Action] = []
         for rule in data["services"] + unknown:
             item: Action = {"name": rule["name"], "action": rule["action"]}

@@ -63,10 +63,7 @@ class Texts:
     """The texts of one router's configuration. `said` are words of the owner's own, which may be shown again."""
 
     def __init__(self, root: Root, files: Files, key: bytes, journal: Journal) -> None:
-        self._root = root
-        self._files = files
-        self._key = key
-        self._journal = journal
+        self._root, self._files, self._key, self._journal = root, files, key, journal
         self._path = root.state_folder + "/own_texts.json"
         self._lock = threading.Lock()
         self._roms: dict[str, set[str]] = {}  # package: "type.option text" of what the image brought it with
@@ -224,14 +221,10 @@ def of_secrets(plan: Plan, known: dict[str, str], otherwise: str) -> Moved:
     for name, images in plan["images"].items():
         before, after = (model.parse(data, name) for data in images)
         held = [  # what the options for secrets hold, in their order
-            [
-                value
-                for section in side.sections
-                for option, value in section.options.items()
-                if secret_options.is_secret(name, section.type, option)
-            ]
+            [one.options[key] for one in side.sections for key in one.options
+             if secret_options.is_secret(name, one.type, key)]
             for side in (before, after)
-        ]
+        ]  # fmt: skip
         if held[0] != held[1]:
             for item in difference.compare(before, after, name):
                 found += _sources(item, known, otherwise)

@@ -45,7 +45,14 @@ _PACKAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 _SECTION = re.compile(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]{1,5}\])\Z")
 _TYPE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _READING = ("get", "show", "export", "changes")
-_VERBS = ("set", "add_list", "del_list", "delete", "del", "rename", "reorder")
+_ALLOWED = ("set", "add", "add_list", "del_list", "delete", "rename", "reorder")
+_BY_HAND = "only the owner does this, by hand"
+# What is asked for instead of a change, and who does it.
+_OTHERS = {
+    "service": "the tool `service` restarts and reloads services",
+    **dict.fromkeys(("opkg", "apk"), "packages are not changed here"),
+    **dict.fromkeys(("reboot", "poweroff", "halt", "sysupgrade", "firstboot", "passwd"), _BY_HAND),
+}
 # Everything that some language or keyboard puts around a quotation, and a shell does not know.
 _TYPOGRAPHIC = "‘’‚‛“”„‟«»‹›′″‴‵‶`´「」『』〝〞〟＂＇｀❛❜❝❞「」"
 # What stands for a secret or a text; what is none of this chat is refused by its own words (placeholders.py).
@@ -86,18 +93,10 @@ def operation(words: list[str]) -> Operation:
     Raises: UsageError when it is no UCI change.
     """
     if words[0] not in ("uci", "/sbin/uci"):
-        hint = ""
-        if words[0] == "service" or words[0].startswith("/etc/init.d/"):
-            hint = "the tool `service` restarts and reloads services"
-        elif words[0] in ("opkg", "apk"):
-            hint = "packages are not changed here"
-        elif words[0] in ("reboot", "poweroff", "halt", "sysupgrade", "firstboot", "passwd"):
-            hint = "only the owner does this, by hand"
-        if hint:
-            raise UsageError("is no UCI change", hint)
-        raise UsageError(
-            "is no UCI command", "allowed are uci set, add, add_list, del_list, delete, rename and reorder"
-        )
+        name = "service" if words[0].startswith("/etc/init.d/") else words[0]
+        if name in _OTHERS:
+            raise UsageError("is no UCI change", _OTHERS[name])
+        raise UsageError("is no UCI command", "allowed are uci %s and reorder" % ", ".join(_ALLOWED[:-1]))
     words = words[1:]
     while words and words[0].startswith("-"):
         if words[0] != "-q":
@@ -114,10 +113,8 @@ def operation(words: list[str]) -> Operation:
         _check(_PACKAGE, arguments[0], "package")
         _check(_TYPE, arguments[1], "section type")
         return {"op": "add", "package": arguments[0], "type": arguments[1]}
-    if verb not in _VERBS:
-        raise UsageError(
-            "uci %s is not allowed" % verb, "allowed are set, add, add_list, del_list, delete, rename, reorder"
-        )
+    if verb not in (*_ALLOWED, "del"):
+        raise UsageError("uci %s is not allowed" % verb, "allowed are " + ", ".join(_ALLOWED))
     _check_quotes(" ".join(arguments))
     if len(arguments) != 1:
         raise UsageError("uci %s takes one argument, here are %d" % (verb, len(arguments)), "quote values with blanks")
@@ -208,11 +205,8 @@ def as_commands(operations: list[Operation]) -> list[str]:
         if operation["op"] == "add":
             lines.append("uci add %s %s" % (operation["package"], operation["type"]))
         else:
-            for key in ("value", "type", "name", "index"):
-                if key in operation:
-                    where += "=%s" % operation[key]
-                    break
-            lines.append("uci %s %s" % (operation["op"], quoted(where)))
+            given = ["=%s" % operation[key] for key in ("value", "type", "name", "index") if key in operation]
+            lines.append("uci %s %s" % (operation["op"], quoted(where + "".join(given))))
     return lines
 
 
@@ -279,7 +273,7 @@ _SUGGESTED = {
     "reboot": "the owner reboots: LuCI, System, Reboot; a change needs none",
     "passwd": "the owner sets the password: LuCI, System, Administration",
     "ifup": "an interface comes up again by itself when its configuration changes",
-    **dict.fromkeys(["poweroff", "halt", "sysupgrade", "firstboot", "ifdown"], "only the owner does this, by hand"),
+    **dict.fromkeys(["poweroff", "halt", "sysupgrade", "firstboot", "ifdown"], _BY_HAND),
     **dict.fromkeys(["echo", "printf", "sleep", "true", "exit", "cd", "sync", "clear", "set"], "it has no effect here"),
 }
 _ONLY_UCI = "only uci commands are carried out; uci show PACKAGE reads"

@@ -18,7 +18,7 @@ from oasis.agent.runs import Runs
 from oasis.api.methods import Methods, bug_fault, shown
 from oasis.api.parts import OptionalParts
 from oasis.change.apply.journal import Journal
-from oasis.change.apply.transaction import SCRIPTS, Followers, Transaction
+from oasis.change.apply.transaction import SCRIPTS, Transaction
 from oasis.change.approval import Allowance, ApprovalQueue
 from oasis.change.audit import Audit
 from oasis.change.history.expiry import Expiry
@@ -126,7 +126,7 @@ class Daemon:
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         questions = Questions(self._owner_way, lambda: self.confinement.reason(), self._texts, self._luci_waits)
         self.planner = planner = Planner(self.machine, policy, self._install_key, self.new_id, journal, questions)
-        followers = Followers(self._tell, self._announce)
+        followers = (self._tell, self._announce)
         self.transaction = Transaction(self.machine, journal, planner, self.cursor, self._evidence, followers)
         known: OwnRecords = {
             "key": self._install_key, "texts": self._texts, "ending": lambda: _ending(journal, planner),
@@ -230,10 +230,10 @@ class Daemon:
 
     @once
     def _evidence(self) -> Evidence:
-        from oasis.change.apply.evidence import gather
+        from oasis.change.apply.evidence import Evidence
 
         is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
-        return gather(self.root, self.executor, self.files, self.ubus.call, self.clock, is_here_fine)
+        return Evidence(self.machine, self.ubus.call, is_here_fine)
 
     def _service_urls(self) -> list[str]:
         try:

@@ -3,9 +3,9 @@
 import os
 import time
 
-from oasis.change.apply.evidence import gather
+from oasis.change.apply.evidence import Evidence
 from oasis.change.apply.journal import Journal
-from oasis.change.apply.transaction import Followers, Transaction
+from oasis.change.apply.transaction import Transaction
 from oasis.change.plan import Planner, Questions
 from oasis.change.policy import Policy
 from oasis.change.uci_commands import parse
@@ -93,17 +93,17 @@ class Kit:
         policy = Policy(approval, confirm_s)
         self.journal = Journal(self.files, self.root.state_folder, lambda path: free)
         self.ids = Xid(self.clock.unix_s, os.urandom, None, self.journal.next_s())
-        machine = Machine(self.root, self.files, self.executor, self.clock)
+        self.machine = machine = Machine(self.root, self.files, self.executor, self.clock)
         questions = Questions(luci_waits=lambda: self.luci_waits)
         self.planner = Planner(machine, policy, b"k" * 32, self.ids.next, self.journal, questions)
-        followers = Followers(self.told.append, lambda plan: self.announced(plan))
+        followers = (self.told.append, lambda plan: self.announced(plan))
         self.transaction = Transaction(machine, self.journal, self.planner, self.cursor, self.evidence, followers)
 
     def evidence(self):
         """Return services, read-back and proof of life of this root; loopback proves, unless a test says otherwise."""
         if self.parts is None:
             bus = self.bus or Ubus(self.executor, self.root.program("ubus")).call
-            self.parts = gather(self.root, self.executor, self.files, bus, self.clock, self.is_here_fine)
+            self.parts = Evidence(self.machine, bus, self.is_here_fine)
         return self.parts
 
     def programs(self, executor):

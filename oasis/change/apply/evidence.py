@@ -8,6 +8,7 @@ checks whether a service really ended. Loaded with the first change: an idle dae
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 
@@ -25,10 +26,9 @@ from oasis.uci import model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.verification import Bus
-    from oasis.change.shapes import Action, Callable, Clock, Images, Init, Mapping, Plan
+    from oasis.change.shapes import Action, Callable, Images, Init, Mapping, Plan
     from oasis.system.child import Executor
-    from oasis.system.files import Files
-    from oasis.system.root import Root
+    from oasis.system.root import Machine, Root
 
 # In a folder nothing goes on after an init script has returned.
 _FOLDER_SETTLE_S = 0.1
@@ -42,29 +42,26 @@ _TOLD_CHARS = 200
 
 
 class Evidence:
-    """The parts that judge the changes of one router: `services`, `verification`, `life`."""
+    """The parts that judge the changes of one router. `is_here_fine`: loopback proves as well, in a folder only."""
 
-    def __init__(self, services: Services, verification: Verification, life: Life) -> None:
-        self.services, self.verification, self.life = services, verification, life
+    def __init__(self, machine: Machine, bus: Bus, is_here_fine: bool) -> None:
+        root, files, executor, clock = machine.root, machine.files, machine.executor, machine.clock
+        is_folder = root.folder != "/"
 
+        def ruleset() -> str | None:
+            nft = root.program("nft")
+            if not nft or not nft.startswith(root.folder):  # the rules of this host are not those of a folder
+                return None
+            status, out, _ = executor.run([nft, "list", "table", "inet", "fw4"])
+            return None if status else out.decode("utf-8", "replace")
 
-def gather(root: Root, executor: Executor, files: Files, bus: Bus, clock: Clock, is_here_fine: bool) -> Evidence:
-    """Return the parts for one router. `is_here_fine`: loopback proves as well, in a folder only."""
-    is_folder = root.folder != "/"
-
-    def ruleset() -> str | None:
-        nft = root.program("nft")
-        if not nft or not nft.startswith(root.folder):  # the rules of this host are not those of a folder
-            return None
-        status, out, _ = executor.run([nft, "list", "table", "inet", "fw4"])
-        return None if status else out.decode("utf-8", "replace")
-
-    verification = Verification(
-        bus, ruleset, lambda path: files.read(root.path(path)), lambda folder: files.names(root.path(folder)),
-        clock.now_s, time.sleep, settle_s=_FOLDER_SETTLE_S if is_folder else SETTLE_S,
-    )  # fmt: skip
-    life = Life(connections, lambda session: may_keep(bus, session), login_of, clock.up_s, is_here_fine and is_folder)
-    return Evidence(Services(root, executor, files.names), verification, life)
+        self.services = Services(root, executor, files.names)
+        self.verification = Verification(
+            bus, ruleset, lambda path: files.read(root.path(path)), lambda folder: files.names(root.path(folder)),
+            clock.now_s, time.sleep, settle_s=_FOLDER_SETTLE_S if is_folder else SETTLE_S,
+        )  # fmt: skip
+        can_keep = functools.partial(may_keep, bus)
+        self.life = Life(connections, can_keep, login_of, clock.up_s, is_here_fine and is_folder)
 
 
 def luci_waits(bus: Bus) -> bool:
@@ -93,9 +90,7 @@ class Services:
     """Init scripts of one router. `names(folder)` lists a folder."""
 
     def __init__(self, root: Root, executor: Executor, names: Callable[[str], list[str]]) -> None:
-        self._root = root
-        self._executor = executor
-        self._names = names
+        self._root, self._executor, self._names = root, executor, names
 
     def states(self, services: list[Action], known: Mapping[str, Mapping[str, int] | None]) -> list[Init]:
         """Return how services stand now; a script that gives no answer counts as running.
@@ -167,16 +162,14 @@ def turned_off(images: Images) -> list[str]:
     Every section must say so itself: what an option that is missing means is the script's own affair.
     """
     found = []
-    for rule in policy.services()["services"]:
-        if rule["package"] not in images or "switch" not in rule:
-            continue
+    for rule in [one for one in policy.services()["services"] if one["package"] in images and "switch" in one]:
         kind, option = rule["switch"].split(".")
-        was_off, is_off = (
-            [validators.truth(str(section.options.get(option, ""))) is False for section in package.sections
-             if section.type == kind]
-            for package in (model.parse(data, rule["package"]) for data in images[rule["package"]])
-        )  # fmt: skip
-        if is_off and all(is_off) and not (was_off and all(was_off)):
+        sides = []
+        for data in images[rule["package"]]:
+            switched = [one for one in model.parse(data, rule["package"]).sections if one.type == kind]
+            off = [validators.truth(str(one.options.get(option, ""))) is False for one in switched]
+            sides.append(bool(off) and all(off))
+        if sides == [False, True]:
             found.append(rule["name"])
     return found
 

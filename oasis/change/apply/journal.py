@@ -43,10 +43,8 @@ class Journal:
     """
 
     def __init__(self, files: Files, state_folder: str, free_bytes: Callable[[str], int]) -> None:
-        self._files = files
-        self._free_bytes = free_bytes
-        self.pending = state_folder + "/pending"
-        self._history = state_folder + "/changes"
+        self._files, self._free_bytes = files, free_bytes
+        self.pending, self._history = state_folder + "/pending", state_folder + "/changes"
         self._lock = threading.Lock()
         self._ends: dict[str, bool] = {}  # change: whether it is ending; only this journal writes records
         self._looking = threading.Lock()
@@ -82,11 +80,9 @@ class Journal:
         self._files.folder(self._history)
         free = self._free_bytes(self._history)
         if free < need:
-            raise ApplyError(
-                "only %d kB of flash are free and %d kB are needed to make this change undoable"
-                % (free // 1024, need // 1024),
-                "delete old chats or packages; nothing was changed",
-            )
+            words = "only %d kB of flash are free and %d kB are needed to make this change undoable"
+            hint = "delete old chats or packages; nothing was changed"
+            raise ApplyError(words % (free // 1024, need // 1024), hint)
         self._newest = {}
         for side, which in enumerate(_IMAGES):
             folder = "%s/%s/%s" % (self._history, record["id"], which)
@@ -290,19 +286,13 @@ class Journal:
 
 def chosen(records: list[Record], since_unix_s: int = 0, chat: str = "", package: str = "") -> list[Record]:
     """Return the records made since a time, in a chat, to a package; no argument leaves none out."""
-    return [
-        record
-        for record in records
-        if record["when_unix_s"] >= since_unix_s
-        and (not chat or record["chat"] == chat)
-        and (not package or package in record["packages"])
-    ]
+    found = [one for one in records if one["when_unix_s"] >= since_unix_s and chat in ("", one["chat"])]
+    return [one for one in found if not package or package in one["packages"]]
 
 
 def _change_of(pending: bytes) -> str:
     """Return the id of the change that a list is about."""
-    found = [line[7:] for line in pending.split(b"\n") if line.startswith(b"change ")]
-    return found[0].decode("ascii", "replace") if found else ""
+    return (b"\n" + pending).partition(b"\nchange ")[2].partition(b"\n")[0].decode("ascii", "replace")
 
 
 def unknown(change: str, when_unix_s: int) -> Record:

@@ -26,11 +26,9 @@ nothing. On a router root in a folder the settings may allow loopback (`alive_lo
 daemon are on one machine on purpose. Knows no HTTP; all that it asks enters as a callable.
 
 Before a change, the connection by which somebody came who starts a run is the way that a plan of that run must leave
-open (`Origins`). Over SSH the kernel tells it: the process at the other end of our socket descends from a login, whose
-server holds the connection. A page in a browser cannot know it, so a CGI script hands on the addresses of its own
-request (`path.seen`, and each proof of life), and they are kept with the session. Whatever else is asked comes from
-nobody in particular. Nothing here is ever taken from what a caller says of itself: a connection that the kernel does
-not list, or that stays on this machine, as a tunnel's does, is no way.
+open (`Origins`). Over SSH the server of their login holds it. Of a page a CGI script hands on the addresses of its own
+request (`path.seen`, and each proof of life), and they are kept with the session. Nothing here is ever taken from what
+a caller says of itself: a connection that the kernel does not list, or that stays on this machine, is no way.
 """
 
 from __future__ import annotations
@@ -64,29 +62,23 @@ class Life:
         self, listed: Callable[[], dict[Connection, int]], may_keep: Callable[[str], bool],
         login_of: Callable[[int], tuple[str, float]], up_s: Seconds, is_here_fine: bool = False,
     ) -> None:  # fmt: skip
-        self._listed = listed
-        self._may_keep = may_keep
-        self._login_of = login_of
-        self._up_s = up_s
-        self._is_here_fine = is_here_fine
-        self._change = ""
-        self._nonce = ""
-        self._old: frozenset[Connection] = frozenset()
+        self._listed, self._may_keep, self._login_of = listed, may_keep, login_of
+        self._up_s, self._is_here_fine = up_s, is_here_fine
         self._since_s = 0.0
+        self._old: frozenset[Connection] = frozenset()
         self._arrived: set[str] = set()
+        self._change = self._nonce = ""
 
     def begin(self, change: str, nonce: str) -> None:
         """Remember this moment as the end of a change's reload; the nonce is that of its plan."""
-        self._old = frozenset(self._listed())
-        self._since_s = self._up_s()
+        self._old, self._since_s = frozenset(self._listed()), self._up_s()
         self._arrived = set()
         self._nonce = nonce
         self._change = change
 
     def end(self) -> None:
         """Forget the change: it is confirmed or rolled back."""
-        self._change, self._nonce, self._old = "", "", frozenset()
-        self._arrived = set()
+        self._change, self._nonce, self._old, self._arrived = "", "", frozenset(), set()
 
     def nonce(self, change: str) -> str:
         """Return the nonce of a change that waits, "" for any other."""
@@ -159,10 +151,7 @@ class Origins:
         self, listed: Callable[[], dict[Connection, int]], may_keep: Callable[[str], bool],
         of_login: Callable[[int], list[Connection]], now_s: Seconds,
     ) -> None:  # fmt: skip
-        self._listed = listed
-        self._may_keep = may_keep
-        self._of_login = of_login
-        self._now_s = now_s
+        self._listed, self._may_keep, self._of_login, self._now_s = listed, may_keep, of_login, now_s
         self._seen: dict[str, tuple[Connection, float]] = {}
 
     def seen(self, session: str, one: Connection) -> str:

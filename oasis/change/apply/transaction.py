@@ -25,7 +25,7 @@ import time
 
 from oasis.change.apply.journal import unknown
 from oasis.core.ids import xid_s
-from oasis.errors import (
+from oasis.errors import (  # fmt: skip
     ApplyError,
     OasisError,
     RollbackError,
@@ -34,7 +34,7 @@ from oasis.errors import (
     UciError,
     UnwrittenError,
     UsageError,
-)  # fmt: skip
+)
 from oasis.system.digest import sha256
 from oasis.uci import model
 
@@ -79,46 +79,32 @@ STATES = {
 }
 
 
-class Followers:
-    """Who follows changes: `tell(record)` gets every new state, `announce(plan)` a plan that is about to be applied."""
-
-    def __init__(self, tell: Callable[[Record], object], announce: Callable[[Plan], object]) -> None:
-        self.tell = tell
-        self.announce = announce
-
-
 class Transaction:
     """The only writer of the router's configuration.
 
     `cursor()` opens a UCI cursor on a private save folder; `evidence()` gives services, verification and proof of life
-    (see evidence.py).
+    (see evidence.py). `followers` are two: tell(record) gets every new state, announce(plan) a plan that is about to be
+    applied.
     """
 
     def __init__(
         self, machine: Machine, journal: Journal, planner: Planner, cursor: Callable[[], Cursor],
-        evidence: Callable[[], Evidence], followers: Followers,
+        evidence: Callable[[], Evidence], followers: tuple[Callable[[Record], object], Callable[[Plan], object]],
     ) -> None:  # fmt: skip
-        self._root = machine.root
-        self._files = machine.files
-        self._journal = journal
-        self._planner = planner
-        self._executor = machine.executor
-        self._cursor = cursor
-        self._clock = machine.clock
-        self._tell = followers.tell
-        self._evidence = evidence
-        self._announce = followers.announce
+        self._root, self._files, self._executor, self._clock = (
+            machine.root, machine.files, machine.executor, machine.clock,
+        )  # fmt: skip
+        self._journal, self._planner, self._cursor, self._evidence = journal, planner, cursor, evidence
+        self._tell, self._announce = followers
         self._lock = threading.RLock()
         self._wake = threading.Condition(self._lock)
         self._record: Record | None = None  # the change that waits to be kept
         self._is_stopped = False
-        self._deadline_s = 0.0
-        self._applied_s = 0.0
+        self._deadline_s = self._applied_s = 0.0
         self._window_s = 0
         self._guard: Child | None = None
-        self._guard_argv = [
-            "/bin/sh", SCRIPTS + "/guard.sh", journal.pending, machine.root.folder, SCRIPTS + "/restore.sh",
-        ]  # fmt: skip
+        scripts = [SCRIPTS + name for name in ("/guard.sh", "/restore.sh")]
+        self._guard_argv = ["/bin/sh", scripts[0], journal.pending, machine.root.folder, scripts[1]]
 
     def recover(self) -> Record | None:
         """Roll back what an earlier run left unconfirmed; call this first. Return its record, if any."""
@@ -229,26 +215,19 @@ class Transaction:
         return False
 
     def _new_record(self, plan: Plan, message: str, own: Collection[str]) -> Record:
-        keys = ("run", "chat", "summary", "words", "risk", "services")
-        where_set = ("undoes", "until_unix_s", "new_address", "tainted")
         every: dict[str, Any] = {**plan}
-        kept = {key: every[key] for key in (*keys, *where_set) if key in keys or every[key]}
-        record: Record = {
-            **kept,  # type: ignore[typeddict-item]  # by the names of its own keys
+        where_set = {
+            **{key: every[key] for key in ("undoes", "until_unix_s", "new_address", "tainted")}, "own": list(own),
+            "ends": [entry for entry in plan["ends"] if entry["before"] != entry["after"]],
+            "automatic": plan["is_automatic"], "untrusted": sorted(set(plan["untrusted"])),
+        }  # fmt: skip
+        return {
+            **{key: every[key] for key in ("run", "chat", "summary", "words", "risk", "services")},  # type: ignore[typeddict-item]
+            **{key: value for key, value in where_set.items() if value},
             "id": plan["id"], "plan_hash": plan["hash"], "message": message, "packages": list(plan["images"]),
             "state": "prepared", "when_unix_s": self._clock.unix_s(), "after": plan["after"],
             "before": {name: plan["before"][name] for name in plan["images"]},
         }  # fmt: skip
-        if own:
-            record["own"] = list(own)
-        ends = [entry for entry in plan["ends"] if entry["before"] != entry["after"]]
-        if ends:
-            record["ends"] = ends
-        if plan["is_automatic"]:
-            record["automatic"] = True
-        if plan["untrusted"]:
-            record["untrusted"] = sorted(set(plan["untrusted"]))
-        return record
 
     def _prepare(self, record: Record, plan: Plan) -> None:
         """Put on flash what undoes the change and start its guard; forget both when one of them fails."""
@@ -366,9 +345,7 @@ class Transaction:
             self._journal.set_deadline(int(self._clock.up_s() + deadline_s - now_s) + 1 + GUARD_GRACE_S)
             self._deadline_s = deadline_s
             self._tell(record.copy())
-            found = record.copy()
-            found["confirm_in_s"] = int(deadline_s - now_s)
-            return found
+            return {**record, "confirm_in_s": int(deadline_s - now_s)}
 
     def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
         """Return what a connection proves, see proof_of_life.py; it is recorded and reported, and confirms nothing."""
@@ -449,8 +426,7 @@ class Transaction:
         record = self._record  # without the lock: an apply may hold it for as long as a network restarts
         if record is None:
             return None
-        found = record.copy()
-        found["confirm_in_s"] = max(int(self._deadline_s - self._clock.now_s()), 0)
+        found: Record = {**record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
         if session and self._evidence().life.has_arrived(session):
             found.setdefault("proof", "login")
         return found
@@ -527,10 +503,9 @@ class Transaction:
         failed: list[Action] = []  # with the old files, as restore.sh says
         for item in record["services"]:
             start = "oasis-restore: %s %s failed with status " % (item["name"], item["action"])
-            for line in words.split("\n"):
-                if line.startswith(start) and line[len(start) :].isdigit():
-                    code = int(line[len(start) :])
-                    failed.append({"name": item["name"], "action": item["action"], "ok": False, "status": code})
+            codes = [line[len(start) :] for line in words.split("\n") if line.startswith(start)]
+            same = [int(code) for code in codes if code.isdigit()]
+            failed += [{"name": item["name"], "action": item["action"], "ok": False, "status": code} for code in same]
         if failed:
             record["failed_after"] = failed
         if status:  # the files are back, a service is not sure to be

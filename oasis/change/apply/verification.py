@@ -19,18 +19,19 @@ from __future__ import annotations
 
 import functools
 
+from oasis.change.reach import sections
 from oasis.errors import StoreError, ToolError
 from oasis.uci import model
 from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Before, Callable, Mapping, Plan, Seconds, Seen
+    from oasis.change.shapes import Any, Before, Callable, Mapping, Plan, Seconds, Seen
 
     Answer = tuple[str, str]  # (seen | wrong | slow | unread, why)
     Check = tuple[str, Callable[["Now"], Answer]]  # (what, look)
     Bus = Callable[[str, str, dict[str, object]], dict[str, object] | None]
-    Section = Mapping[str, object]
+    Section = dict[str, Any]
 
 WAIT_S = 20.0
 # A service that ends at once runs for a moment: it counts when the same process still runs so much later.
@@ -56,10 +57,8 @@ class Now:
     def __init__(self, router: Verification) -> None:
         self._router = router
         self._known: dict[str, Mapping[str, object] | None] = {}
-        self.read = router.read
-        self.names = router.names
+        self.read, self.names, self.s = router.read, router.names, router.now_s()
         self.has_answer = False
-        self.s = router.now_s()
 
     def ask(self, name: str, method: str, arguments: dict[str, object] | None = None) -> Mapping[str, object] | None:
         """Return a reply of the bus, None when it says nothing."""
@@ -94,8 +93,7 @@ class Verification:
         settle_s: float = SETTLE_S,
     ) -> None:  # fmt: skip
         self.bus, self.ruleset, self.read, self.names, self.now_s = bus, ruleset, read, names, now_s
-        self._sleep = sleep
-        self._settle_s = settle_s
+        self._sleep, self._settle_s = sleep, settle_s
 
     def look(self, plan: Plan) -> Before:
         """Return what `verify` will want to know of the time before the change."""
@@ -142,12 +140,9 @@ class Verification:
         return [{"what": what, "result": result} for what, result in results.items()]
 
     def _services(self, plan: Plan, before: dict[str, dict[str, int] | None]) -> list[Check]:
+        touched = [line["text"].split()[:2] for part in plan["diff"] for line in part["lines"] if line["op"] != " "]
         # After a switch was touched it is right that a service runs no process.
-        may_end = any(
-            line["op"] != " " and line["text"].split()[:1] == ["option"] and line["text"].split()[1] in _SWITCHES
-            for part in plan["diff"]
-            for line in part["lines"]
-        )
+        may_end = any(["option", name] in touched for name in _SWITCHES)
         found: dict[str, Callable[[Now], Answer]] = {}
         for item in plan["services"]:
             name, action = str(item["name"]), str(item["action"])
@@ -184,11 +179,8 @@ class _Service:
     """The check of one service; it remembers since when which processes run."""
 
     def __init__(self, name: str, action: str, before: dict[str, int] | None, may_end: bool, settle_s: float) -> None:
-        self._name = name
-        self._action = action
-        self._before = before
-        self._may_end = may_end
-        self._settle_s = settle_s
+        self._name, self._action, self._before = name, action, before
+        self._may_end, self._settle_s = may_end, settle_s
         self._running: dict[str, int] | None = None
         self._births: dict[int, str] = {}  # process: when it began, "" when /proc does not tell
         self._since_s = 0.0
@@ -248,23 +240,15 @@ def _birth(now: Now, pid: int) -> str:
 
 def _all(plan: Plan, package: str, kind: str, side: int = 1) -> list[Section]:
     """Return the sections of one type after the change (or, side 0, before it)."""
-    found = tables(model.parse(plan["images"][package][side], package)).values()
-    return [section for section in found if section[".type"] == kind]
+    return sections.typed(tables(model.parse(plan["images"][package][side], package)), kind)
 
 
 def _new(plan: Plan, package: str, kind: str) -> list[Section]:
     """Return the sections that are new or altered; by content, because anonymous names move when others go."""
-    old = [_content(section) for section in _all(plan, package, kind, 0)]
-    return [section for section in _all(plan, package, kind) if _content(section) not in old]
-
-
-def _content(section: Section) -> Section:
-    name = {} if section[".anonymous"] else {".name": section[".name"]}
-    return {**name, **{key: value for key, value in section.items() if not key.startswith(".")}}
-
-
-def _words(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else str(value or "").split()
+    was, is_now = (tables(model.parse(data, package)) for data in plan["images"][package])
+    old, new = sections.content(was), sections.content(is_now)
+    found = [one for one, held in zip(is_now.values(), new, strict=True) if held not in old]
+    return [one for one in found if one[".type"] == kind]
 
 
 def _is_off(section: Section) -> bool:
@@ -272,8 +256,8 @@ def _is_off(section: Section) -> bool:
 
 
 def _host_name(plan: Plan, _: Before) -> list[Check]:
-    sections = _new(plan, "system", "system")
-    wanted = str(sections[0].get("hostname", "")) if sections else ""
+    found = _new(plan, "system", "system")
+    wanted = str(found[0].get("hostname", "")) if found else ""
     return [("host name %s" % wanted, functools.partial(_look_at_host_name, wanted))] if wanted else []
 
 
@@ -291,7 +275,7 @@ def _interfaces(plan: Plan, before: Before) -> list[Check]:
     for section in _new(plan, "network", "interface"):
         if section[".name"] in were_up and not _is_off(section):
             name, is_static = str(section[".name"]), section.get("proto") == "static"
-            wanted = [word.partition("/")[0] for word in _words(section.get("ipaddr"))] if is_static else []
+            wanted = [word.partition("/")[0] for word in sections.texts(section, "ipaddr")] if is_static else []
             look = functools.partial(_look_at_interface, name, is_static, wanted)
             found.append((" ".join(["interface", name, *wanted]), look))
     return found
@@ -369,31 +353,28 @@ def _look_for_rule(kind: str, name: str, is_wanted: bool, now: Now) -> Answer:
 def _generated(plan: Plan, _: Before) -> list[Check]:
     found: list[Check] = []
     for section in _new(plan, "dhcp", "host"):
-        macs = [mac.lower() for mac in _words(section.get("mac"))]
+        macs = [mac.lower() for mac in sections.texts(section, "mac")]
         address = str(section.get("ip", "")).lower()
         if macs and address and address != "ignore":
             what = "lease of %s" % macs[0]
-            is_it = functools.partial(_is_lease, macs, address)
-            found.append((what, functools.partial(_look_for_line, is_it, "the " + what)))
+            look = functools.partial(_look_for_line, "dhcp-host=", {*macs, address}, "the " + what)
+            found.append((what, look))
     for section in _new(plan, "dhcp", "dnsmasq"):
-        for server in map(str.lower, _words(section.get("server"))):
-            look = functools.partial(_look_for_line, ("server=" + server).__eq__, "the server %s" % server)
+        for server in map(str.lower, sections.texts(section, "server")):
+            look = functools.partial(_look_for_line, "server=", {server}, "the server %s" % server)
             found.append(("DNS server %s" % server, look))
     return found
 
 
-def _look_for_line(is_it: Callable[[str], bool], what: str, now: Now) -> Answer:
+def _look_for_line(start: str, words: set[str], what: str, now: Now) -> Answer:
     files = [name for name in now.names(_GENERATED) if name.startswith("dnsmasq.conf")]
     data = b"\n".join(now.read(_GENERATED + "/" + name) or b"" for name in files)
     if not files:
         return _SILENT
-    is_there = any(map(is_it, data.decode("utf-8", "replace").lower().split("\n")))
+    lines = data.decode("utf-8", "replace").lower().split("\n")
+    rests = [line[len(start) :] for line in lines if line.startswith(start)]
+    is_there = any(words <= {rest, *(word.strip("[]") for word in rest.split(","))} for rest in rests)
     return _SEEN if is_there else ("wrong", "dnsmasq did not take %s" % what)
-
-
-def _is_lease(macs: list[str], address: str, line: str) -> bool:
-    words = line[len("dhcp-host=") :].split(",") if line.startswith("dhcp-host=") else []
-    return (address in words or "[%s]" % address in words) and all(mac in words for mac in macs)
 
 
 # Of a package, once this service was reloaded.

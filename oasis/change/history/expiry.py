@@ -67,11 +67,8 @@ class Expiry:
     """The ends of one router's changes."""
 
     def __init__(self, services: Services) -> None:
-        self._services = services
-        self._journal = services.journal
-        self._planner = services.planner
-        self._transaction = services.transaction
-        self._clock = services.clock
+        self._services, self._clock = services, services.clock
+        self._journal, self._planner, self._transaction = services.journal, services.planner, services.transaction
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_stopped = self._has_news = False

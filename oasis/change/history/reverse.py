@@ -15,7 +15,7 @@ a section, `-NAME` for one that was removed by its name before.
 
 from __future__ import annotations
 
-from oasis.change.difference import Pairing, fingerprint, label
+from oasis.change.difference import Pairing, fingerprint, labels
 from oasis.uci import edit
 
 TYPE_CHECKING = False
@@ -29,10 +29,7 @@ GONE, THERE, OTHER = "gone", "there", "another one"
 def reverse(
     before: Package, after: Package, now: Package, stays: Collection[str] = ()
 ) -> tuple[list[Operation], list[Conflict]]:
-    """Return the operations that take a change back, and what they leave out because somebody changed it since.
-
-    What is at a place of `stays` is left as it is.
-    """
+    """Return the operations that take a change back but for the places of `stays`, and what somebody changed since."""
     back = _Reverse(before, after, now, stays)
     return back.operations(), back.conflicts
 
@@ -47,14 +44,13 @@ def falling(before: Package, after: Package, now: Package) -> list[Fall]:
 
 
 class _Reverse:
-    """One reversal: what is to be done to sections of `now`; `operations` says it in UCI. Sections equal themselves."""
+    """One reversal: what is to be done to sections of `now`; `operations` says it in UCI."""
 
     def __init__(self, before: Package, after: Package, now: Package, stays: Collection[str]) -> None:
-        self._before, self._after, self._now = before, after, now
-        self._stays = stays
+        self._before, self._after, self._now, self._stays = before, after, now, stays
+        self._change, self._since = Pairing(before, after), Pairing(after, now)
+        self._called = {**labels(after), **labels(now)}
         self.falls: list[Fall] = []
-        self._change = Pairing(before, after)
-        self._since = Pairing(after, now)
         self.conflicts: list[Conflict] = []
         self._deletions: list[Section] = []
         self._renames: list[tuple[Section, str]] = []
@@ -92,12 +88,12 @@ class _Reverse:
         now = self._since.new_of(after)
         if now is None:
             if self._is_hidden(after):
-                self._conflict(label(self._after, after), "", OTHER, THERE)
+                self._conflict(self._called[id(after)], "", OTHER, THERE)
         elif id(after) in self._since.unsure or now.type != after.type or _is_renamed(after, now):
-            self._conflict(label(self._now, now), "", OTHER, THERE)
+            self._conflict(self._called[id(now)], "", OTHER, THERE)
         elif now.options != after.options:
             for option in _differing(now, after):
-                self._conflict(label(self._now, now), option, now.options.get(option), after.options.get(option))
+                self._conflict(self._called[id(now)], option, now.options.get(option), after.options.get(option))
         else:
             self._deletions.append(now)
             self._fall(str(after.name), now, is_gone=True)
@@ -128,7 +124,7 @@ class _Reverse:
             return
         now = self._since.new_of(after)
         if now is not None and id(after) in self._since.unsure:
-            self._conflict(label(self._now, now), "", OTHER, THERE)
+            self._conflict(self._called[id(now)], "", OTHER, THERE)
             return
         for option in options:
             self._set_option_back(before, after, now, option)
@@ -139,7 +135,7 @@ class _Reverse:
                 self._types.append((now, before.type))
                 self._fall("=%s" % after.name, now)
             else:
-                self._conflict(label(self._now, now), "", now.type, after.type)
+                self._conflict(self._called[id(now)], "", now.type, after.type)
         if not _is_renamed(before, after) or not _is_renamed(before, now):
             return
         if now.name != after.name:
@@ -160,8 +156,7 @@ class _Reverse:
         if current == wanted and not is_lost:
             return
         if current != expected or now is None:
-            where = label(self._now, now) if now is not None else label(self._after, after)
-            self._conflict(where, option, current, expected)
+            self._conflict(self._called[id(after if now is None else now)], option, current, expected)
         else:
             self._values.append((now, option, wanted))
             self._fall(place, now, option, wanted)

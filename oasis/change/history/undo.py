@@ -93,12 +93,10 @@ def plan_undo(
         draft = plan or planner.empty(run, chat, summary)
         plan = planner.bind(draft, undoes=change, **ends.changes(draft, *ends.back(journal, record)))
     if plan is None or not (plan["images"] or plan["ends"]):
-        raise UsageError(
-            "everything of change %s was changed since" % change
-            if conflicts
-            else "all is already as it was before change %s" % change,
-            "what it did: oasis changes %s" % change,
+        words = (
+            "everything of change %s was changed since" if conflicts else "all is already as it was before change %s"
         )
+        raise UsageError(words % change, "what it did: oasis changes %s" % change)
     left = ["stays as it is: " + conflict_words(item) for item in conflicts]
     return planner.bind(plan, words=[*plan["words"], *left]) if left else plan
 
