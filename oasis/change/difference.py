@@ -216,6 +216,7 @@ def _options(whose: Difference, old: dict[str, Value], new: dict[str, Value]) ->
 def sentences(differences: list[Difference]) -> list[str]:
     """Return the differences in words, secrets masked; the options of an added or removed section join its line."""
     lines: list[str] = []
+    is_secret = secret_options.is_secret
     for item in differences:
         package, section, kind, option = item["package"], item["section"], item["kind"], item.get("option", "")
         about = check.title(package, item["type"], option)
@@ -236,7 +237,7 @@ def sentences(differences: list[Difference]) -> list[str]:
                 change = "set to %s" % shown(item, "new")
             elif kind == "removed":
                 change = "removed, was %s" % shown(item, "old")
-            elif isinstance(old, list) and isinstance(new, list):
+            elif isinstance(old, list) and isinstance(new, list) and not is_secret(package, item["type"], option):
                 came = ["+ %s" % plain(value) for value in new if value not in old]
                 went = ["- %s" % plain(value) for value in old if value not in new]
                 change = ", ".join(came + went) or "in another order: " + ", ".join(map(plain, new))

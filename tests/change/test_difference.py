@@ -82,6 +82,12 @@ def test_secrets_are_masked_and_their_change_is_seen(new):
     assert any(line["op"] == "-" for line in lines)
 
 
+def test_a_list_of_secrets_is_masked_too():
+    old = b"config wifi-iface 'a'\n\tlist sae_password 'correct-horse'\n\tlist sae_password 'staple'\n"
+    found = compare(old.replace(b"correct-horse", b"battery"), old, "wireless")
+    assert difference.sentences(found) == ["Password (WPA3) (wireless.a.sae_password): (secret) → (new secret)"]
+
+
 def test_a_kept_secret_is_no_difference():
     before, after = model.parse(WIFI, "wireless"), model.parse(WIFI.replace(b"Home", b"Attic"), "wireless")
     assert [line["text"] for line in difference.diff_lines(before, after, "wireless") if line["op"] != " "] == [
