@@ -526,8 +526,7 @@ def _new_address(before: bytes, after: bytes) -> str:
 
 def _commands(operations: list[Operation], images: Images) -> list[str]:
     """Return operations as uci commands, their secrets masked."""
-    from oasis.change import difference
-    from oasis.change.uci_commands import as_commands
+    from oasis.change import difference, uci_commands
 
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
     masked: list[Operation] = []
@@ -538,7 +537,7 @@ def _commands(operations: list[Operation], images: Images) -> list[str]:
             is_masked = is_secret and not secret_options.is_word(value)
             item = {**item, "value": difference.NEW_MASK if is_masked else plain(value)}
         masked.append(item)
-    return as_commands(masked)
+    return uci_commands.as_commands(masked)
 
 
 def ahead(plan: Plan) -> dict[str, object]:

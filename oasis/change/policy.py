@@ -59,12 +59,15 @@ class Policy:
         for item in differences:
             package = item["package"]
             names = [name for name in (package, "%s.%s" % (package, item["type"])) if name in self.rules["forbidden"]]
+            mark = _mark(item)
             if names:
                 risk, reason = "forbidden", self.rules["forbidden"][names[0]]
-            elif _is_code(item) and allows_code:
+            elif mark == "exec" and allows_code:
                 risk, reason = "risky", "%s.%s runs code or names a file" % (package, item["option"])
-            elif _is_code(item):
+            elif mark == "exec":
                 risk, reason = "forbidden", _BY_HAND % (package, item["section"], item["option"])
+            elif mark == "outward":
+                risk, reason = "risky", ""
             else:
                 risk, reason = self._judge_one(item, sections[package, item["section"]], router)
             found = references.destinations(item)
@@ -88,18 +91,13 @@ class Policy:
 
     def code(self, differences: list[Difference]) -> list[str]:
         """Return the places, package.section.option, where a change sets or lets run code; without an entry all is."""
-        return ["%(package)s.%(section)s.%(option)s" % item for item in differences if _is_code(item)]
+        return ["%(package)s.%(section)s.%(option)s" % item for item in differences if _mark(item) == "exec"]
 
     def _judge_one(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
-        """Return the class of a change that runs no code, and why, "" where its package or its place says it all."""
-        from oasis.catalogue import check
-
-        option = item.get("option", "")
-        if option and check.mark(item["package"], item["type"], option) == "outward":
-            return "risky", ""
+        """Return the class of a change without a mark, and why, "" where its package or its place says it all."""
         place = "%s.%s" % (item["package"], item["type"])
         rows = {row["path"]: row for row in self.rules["places"]}
-        row = rows.get("%s.%s" % (place, option), rows.get(place))
+        row = rows.get("%s.%s" % (place, item.get("option", "")), rows.get(place))
         if row is None:
             return "risky", ""
         if "check" not in row:
@@ -159,15 +157,17 @@ class Policy:
         return found
 
 
-def _is_code(item: Difference) -> bool:
-    """Tell whether a difference sets or lets run code."""
+def _mark(item: Difference) -> str:
+    """Return exec for a difference that sets or lets run code, outward for one that may send something elsewhere."""
     from oasis.catalogue import check
 
-    if "option" not in item:
-        return False
-    if item["kind"] == "removed":  # what it ran is gone, but what else its section runs is run otherwise
-        return not item.get("of_whole") and check.is_code(item["package"], item["type"])
-    return check.mark(item["package"], item["type"], item["option"]) == "exec"
+    found = check.mark(item["package"], item["type"], item["option"]) if "option" in item else ""
+    if item["kind"] != "removed":
+        return found
+    # What it ran is gone, but what else its section runs is run otherwise.
+    if not item.get("of_whole") and check.is_code(item["package"], item["type"]):
+        return "exec"
+    return "" if found == "exec" else found
 
 
 _SERVICES: ServiceRules = {}

@@ -15,7 +15,6 @@ import contextlib
 import threading
 
 from oasis.change.apply.journal import is_ending
-from oasis.change.history.undo import ConflictError, plan_undo
 from oasis.core import when
 from oasis.errors import OasisError, PolicyError, ToolError, UciError, UsageError
 
@@ -160,6 +159,8 @@ class Expiry:
         return max(left_s, self._not_before_s.get(str(record["id"]), 0.0) - self._clock.now_s())
 
     def _end(self, record: Record, is_trusted: bool) -> None:
+        from oasis.change.history.undo import ConflictError  # comes with the first end: an idle daemon does without
+
         change = str(record["id"])
         try:
             record = self._journal.read(change)
@@ -187,7 +188,7 @@ class Expiry:
 
     def _plan(self, record: Record, now_s: float) -> Plan | None:
         """Return the plan of an end: of the whole change, or of what of it has no other end; None: of nothing."""
-        from oasis.change.history import ends  # an idle daemon does without
+        from oasis.change.history import ends, undo
 
         change, stays = str(record["id"]), ends.stays(record, now_s)
         before = after = ends.state(record)
@@ -197,7 +198,7 @@ class Expiry:
             if not set(standing) - set(stays):
                 self._journal.update(change, **ends.fields(after))
                 return None
-        plan = plan_undo(self._journal, self._planner, change, "", str(record["chat"]), stays=stays)
+        plan = undo.plan_undo(self._journal, self._planner, change, "", str(record["chat"]), stays=stays)
         # Approved together with the change; and nobody need be there to keep what was there before.
         return self._planner.bind(
             plan,

@@ -8,6 +8,9 @@ whole undo, unless the owner says to leave them as they are.
 from __future__ import annotations
 
 from oasis.change.apply.journal import is_standing
+from oasis.change.difference import MASK
+from oasis.change.history import ends
+from oasis.change.history.reverse import reverse
 from oasis.errors import ApplyError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import sha256
@@ -88,8 +91,6 @@ def plan_undo(
     summary = ("undo: %s" % (record["summary"] or ", ".join(record["words"][:2])))[:200]
     plan = planner.restore(images, operations, run, chat, summary, change)
     if record.get("ends") and stays is None:
-        from oasis.change.history import ends  # an idle daemon does without
-
         draft = plan or planner.empty(run, chat, summary)
         plan = planner.bind(draft, undoes=change, **ends.changes(draft, *ends.back(journal, record)))
     if plan is None or not (plan["images"] or plan["ends"]):
@@ -112,12 +113,8 @@ def _delta(
     name: str, before: bytes, after: bytes, now: bytes, stays: Collection[str]
 ) -> tuple[list[Operation], list[Conflict]]:
     """Return the operations that take a change of a package back from what it is now, and conflicts, secrets masked."""
-    from oasis.change.difference import MASK  # an idle daemon does without
-    from oasis.change.history.ends import within
-    from oasis.change.history.reverse import reverse
-
     versions = [model.parse(data, name) for data in (before, after, now)]
-    steps, conflicts = reverse(versions[0], versions[1], versions[2], within(stays, name))
+    steps, conflicts = reverse(versions[0], versions[1], versions[2], ends.within(stays, name))
     kinds = {str(one.name): one.type for version in versions for one in version.sections}
     for item in conflicts:
         section = str(item["section"])
