@@ -28,6 +28,8 @@ def remembering(body):
     words = said(body)
     if "Fridays" in words:
         return json.dumps({"facts": [{"fact": FACT, "category": "habit", "supersedes": ""}]})
+    if "horse" in words:
+        return json.dumps({"facts": [{"fact": "The owner has a blue horse.", "category": "personal", "supersedes": ""}]})
     if "hunter2sunny" in words:
         return json.dumps({"facts": [{"fact": "The owner likes hunter2sunny.", "category": "habit", "supersedes": ""}]})
     return "[]"
@@ -121,11 +123,15 @@ def test_a_password_that_was_said_before_is_no_fact_when_it_is_said_again(daemon
     daemon.call("memory.set", extract=True)
     chat = say(daemon, "set the password of the guests to hunter2sunny")["chat"]
     say(daemon, "no wait, I like hunter2sunny better written large", chat=chat)
+    # Words that the redactor does not know from elsewhere, in another case.
+    chat = say(daemon, "password = Blue Horse Battery")["chat"]
+    say(daemon, "I have a horse that is blue", chat=chat)
     say(daemon, SAYS)  # read after it
     assert until(lambda: facts(daemon)) == [FACT]
-    assert len(model.asides()) == 2
+    assert len(model.asides()) == 3
     with open(daemon.root + PATH) as handle:
-        assert "hunter2" not in handle.read()
+        kept = handle.read()
+    assert "hunter2" not in kept and "horse" not in kept
 
 
 def test_a_service_that_takes_no_schema_is_asked_without(tmp_path):
