@@ -329,10 +329,11 @@ class Collection:
 
     def _place(self, name: str) -> Place:
         """Return (path, is archived) of a chat; raise UsageError when there is none of that name."""
-        path = self.store.path(name) if self.store.has(name) else self._archive.paths().get(name)
+        is_archived = not self.store.has(name)
+        path = self._archive.paths().get(name) if is_archived else self.store.path(name)
         if path is None:
             raise UsageError("there is no chat %r" % name, "list them with: oasis list")
-        return path, not self.store.has(name)
+        return path, is_archived
 
     def _pieces(self, name: str) -> Iterator[bytes]:
         """Return the bytes of a chat in pieces, none of one that is gone."""

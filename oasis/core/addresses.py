@@ -1,8 +1,9 @@
 """IP addresses as numbers, and which of them are of the internet: the one judge of it for all that goes out.
 
 Strict where programs on a router differ, as inet_pton is: an IPv4 part has no leading zero, since some read it as
-octal. No `ipaddress`, which costs 400 kB; imports under MicroPython. Source: the IANA special-purpose registries for
-IPv4 and IPv6; RFC 6052 and 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 5214 (ISATAP), RFC 2765 (SIIT).
+octal. No `ipaddress`, which costs 400 kB; runs under MicroPython where its socket has inet_pton.
+Source: the IANA special-purpose registries for IPv4 and IPv6; RFC 6052 and 8215 (NAT64), RFC 3056 (6to4), RFC 4380
+(Teredo), RFC 5214 (ISATAP), RFC 2765 (SIIT).
 """
 
 try:

@@ -144,7 +144,7 @@ def lenient_message(value: "dict[str, Json]", found: "list[str]", path: str = ""
         made["continues"] = _ids(value["continues"], found, path + "continues")
     _taint(made, found, path)
     for name in schema.OPTIONAL:
-        if name in made and schema.fault(made[name], schema.OPTIONAL[name]):
+        if name in made and schema.OPTIONAL[name](made[name]):
             _mend(made, name, found, path)
     return schema.check_message(made)
 
@@ -158,9 +158,9 @@ def _mend(made: "dict[str, Json]", name: str, found: "list[str]", path: str) -> 
     if name == "stop_reason":
         made[name] = "other"
     elif name in _OBJECTS and isinstance(value, dict):
-        kind = schema.OPTIONAL[name]
-        kept = dict([(key, value[key]) for key in value if not schema.fault({key: value[key]}, kind)])
-        if kept and not schema.fault(kept, kind):
+        fault = schema.OPTIONAL[name]
+        kept = dict([(key, value[key]) for key in value if not fault({key: value[key]})])
+        if kept and not fault(kept):
             made[name] = kept
 
 
@@ -173,7 +173,7 @@ def _is_id(given: "Json") -> bool:
 
 def _block(value: "Json", made: "dict[str, Json]", found: "list[str]", path: str) -> "Json":
     """Return a block as the schema wants it."""
-    if not schema.fault(value, "block"):
+    if not schema.block_fault(value):
         return value
     if isinstance(value, dict):
         block = dict(value)
@@ -186,7 +186,7 @@ def _block(value: "Json", made: "dict[str, Json]", found: "list[str]", path: str
         if "provider_metadata" in block and not isinstance(block["provider_metadata"], dict):
             found.append(path + ".provider_metadata")
             block.pop("provider_metadata")
-        if not schema.fault(block, "block"):
+        if not schema.block_fault(block):
             return block
     found.append(path)
     _distrust(made)
@@ -197,7 +197,7 @@ def _block(value: "Json", made: "dict[str, Json]", found: "list[str]", path: str
 def _unread(value: "Json", what: str) -> "Json":
     """Return a text that stands where something cannot be read, with the value itself, which no model gets."""
     block: dict[str, Json] = {"type": "text", "text": _UNREAD % what, "taint": [UNREADABLE]}
-    if not schema.fault({"unread": value}, "object"):
+    if not schema.object_fault({"unread": value}):
         try:
             jsonl.check(value)
             block["unread"] = value

@@ -81,7 +81,9 @@ class Events(Lines):
         begin = 1 if self._after_cr and data[:1] == b"\n" else 0
         if data:
             self._after_cr = data[-1:] == b"\r"
-        return self._taken(self._cut(data[begin:].replace(b"\r\n", b"\n").replace(b"\r", b"\n")))
+        plain = data[begin:].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self._spent += len(data) - len(plain)  # what came counts
+        return self._taken(self._cut(plain))
 
     def close(self) -> list[dict[str, str]]:  # type: ignore[override]
         """Return the event that the end of the stream completes, if one is open."""

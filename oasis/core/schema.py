@@ -22,6 +22,7 @@ Option delta: {"provider_ptr"?, "servers"?: [names], "search"?: bool, "tool_mode
 and [] are values that switch off.
 Usage: {"input_tokens": the whole prompt, cached included, "output_tokens": reasoning included, "reasoning_tokens"?,
 "cache_creation_input_tokens"?, "cache_read_input_tokens"?}; what is not known is left out, never 0.
+Response: {"type": "message", "role": "assistant", "model", "content": [blocks], "stop_reason", "usage"}.
 
 A line of a chat file without "role" is a record about the chat:
     {"type": "title", "title", "by"?: "owner" | "model"}         also {"title"} alone, as first written
@@ -38,9 +39,10 @@ from oasis.core.ids import is_scru128, looks_like_id
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Callable, ChatRecord, Entry, Marker, Message, TypeIs
+    from oasis.core.shapes import Block, Callable, ChatRecord, Entry, Marker, Message, Response, TypeIs
 
-    Fields = dict[str, str | tuple[str, ...]]  # name -> kind
+    Kind = Callable[[object], str]
+    Fields = dict[str, Kind]
 
 ROLES = ("system", "user", "assistant", "tool")
 STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause", "error", "other")
@@ -97,123 +99,56 @@ def is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
 
 
-# What a value may be. Most kinds are the words for what is asked; a tuple of words is a kind, too: one of them.
-_ID, _ID_OR_NONE, _BOOKMARK = "a SCRU128 id", 'a SCRU128 id or ""', "the name of a bookmark"
-_FLAG, _TRUE, _COUNT = "true or false", "true or left out", "a whole number"
-_TOKENS = "a whole number; what is not known is left out"
-_SHA256 = "64 hex digits in lower case"
-_TESTS: "dict[str, Callable[[object], bool]]" = {
-    _ID: is_scru128,
-    _ID_OR_NONE: lambda value: value == "" or is_scru128(value),
-    _BOOKMARK: lambda value: not bookmark_fault(value),
-    _FLAG: lambda value: isinstance(value, bool),
-    _TRUE: lambda value: value is True,
-    _COUNT: is_count,
-    _TOKENS: is_count,
-    _SHA256: is_sha256,
-}
-_WORD, _TEXT, _TITLE = "a word", "a text", "a title"
-_CHARS = {_WORD: WORD_CHARS, _TEXT: TEXT_CHARS, _TITLE: TITLE_CHARS}
-_IDS, _WORDS, _LABELS = "a list of message ids", "a list of texts", "a list of texts, not empty"
-_CONTENT, _RESULTS = "a text or a list of blocks", "a list of blocks of a result"
-# A list -> what each item is, how many there may be, and their name.
-_LISTS = {
-    _IDS: (_ID, PARENTS, "entries"),
-    _WORDS: (_WORD, PARENTS, "entries"),
-    _LABELS: (_WORD, PARENTS, "entries"),  # one that cannot be read must not pass for none
-    _CONTENT: ("block", BLOCKS, "blocks"),
-    _RESULTS: ("result", BLOCKS, "blocks"),
-}
-# Objects that are neither too deep nor too large, and what is known of their fields.
-_OBJECTS: "dict[str, Fields]" = {
-    "object": {},
-    "usage": dict([(name, _TOKENS) for name in USAGE]),
-    "options": {"provider_ptr": _WORD, "servers": _WORDS, "search": _FLAG, "tool_mode": TOOL_MODES},
-}
-_MESSAGE: "Fields" = {"id": _ID, "role": ROLES, "content": _CONTENT}
-# The fields that a message may have.
-OPTIONAL: "Fields" = {
-    "continues": _IDS, "taint": _LABELS, "head": _BOOKMARK, "cache": _TRUE, "stop_reason": STOP_REASONS,
-    "provider": _WORD, "model": _WORD, "usage": "usage", "error": "object", "options": "options",
-}  # fmt: skip
-# Type of a block, or of a record -> the fields that must be there, and those that may. The hash names a file.
-_FILE: "tuple[Fields, Fields]" = ({"media_type": _WORD, "sha256": _SHA256}, {"name": _WORD, "size_bytes": _COUNT})
-_BLOCKS: "dict[str, tuple[Fields, Fields]]" = {
-    "text": ({"text": _TEXT}, {}),
-    "thinking": ({"text": _TEXT}, {}),
-    "tool_use": ({"id": _WORD, "name": _WORD, "input": "object"}, {}),
-    "tool_result": ({"tool_use_id": _WORD, "name": _WORD, "content": _RESULTS}, {"is_error": _FLAG}),
-    "document": _FILE,
-    "image": _FILE,
-    "server_tool_use": ({}, {}),
-    "web_search_tool_result": ({}, {}),
-}
-_OF_ANY_BLOCK: "Fields" = {
-    "text": _TEXT, "invalid": _TEXT, "user_only": _TEXT, "provider_metadata": "object", "taint": _LABELS,
-}  # fmt: skip
-_RECORDS: "dict[str, tuple[Fields, Fields]]" = {
-    "title": ({"title": _TITLE}, {"by": TITLE_BY}),
-    "bookmark": ({"name": _BOOKMARK, "target": _ID_OR_NONE}, {}),
-    "archived": ({"archived": _FLAG}, {}),
-    "forgotten": ({"id": _ID}, {"continues": _IDS}),
-}
-_OF_ANY_RECORD: "Fields" = {"unix_s": _COUNT, "taint": _LABELS}
-# Block types that mean something to the service alone that made them.
-OPAQUE = ("server_tool_use", "web_search_tool_result")
-# What a tool may give back.
-_IN_RESULTS = ("text", "image", "document")
+# What a value may be. A kind is a function that returns what is wrong, behind the path: " must be a text"; "" for none.
 
 
-def fault(value: object, kind: "str | tuple[str, ...]") -> str:
-    """Return what is wrong with a value, behind its path: ".model must be a text"; "" when it is of that kind."""
-    # Every line of a chat comes through here: paths are put together only for what is wrong.
-    if isinstance(kind, tuple):
-        return "" if value in kind else " must be one of " + ", ".join(kind)
-    if kind in _TESTS:
-        return "" if _TESTS[kind](value) else " must be " + kind
-    if kind in _CHARS or (kind == _CONTENT and isinstance(value, str)):
-        limit = _CHARS.get(kind, TEXT_CHARS)
-        if not isinstance(value, str):
-            return " must be a text"
-        return "" if len(value) <= limit else " has more than %d characters" % limit
-    if kind in _LISTS:
-        of, limit, what = _LISTS[kind]
-        if not isinstance(value, list) or (kind == _LABELS and not value):
-            return " must be " + kind
+def _must(test: "Callable[[object], bool]", what: str) -> "Kind":
+    return lambda value: "" if test(value) else " must be " + what
+
+
+def _one_of(words: "tuple[str, ...]") -> "Kind":
+    return _must(lambda value: value in words, "one of " + ", ".join(words))
+
+
+def _chars(limit: int) -> "Kind":
+    more = " has more than %d characters" % limit
+    return lambda value: " must be a text" if not isinstance(value, str) else "" if len(value) <= limit else more
+
+
+def _list(item: "Kind", limit: int, entries: str, what: str, least: int = 0) -> "Kind":
+    def fault(value: object) -> str:
+        if not isinstance(value, list) or len(value) < least:
+            return " must be " + what
         if len(value) > limit:
-            return " has more than %d %s" % (limit, what)
-        for index, item in enumerate(value):
-            wrong = fault(item, of)
+            return " has more than %d %s" % (limit, entries)
+        for index, one in enumerate(value):
+            wrong = item(one)
             if wrong:
                 return "[%d]%s" % (index, wrong)
         return ""
-    if not isinstance(value, dict):
-        return " must be an object"
-    if kind in _OBJECTS:
-        return _size_fault(value) or _fields(value, {}, _OBJECTS[kind])
-    if kind == "message":
-        return _fields(value, _MESSAGE, OPTIONAL)
-    name = value.get("type", "title" if kind == "record" else None)
-    if kind == "record":
-        if not isinstance(name, str) or not 0 < len(name) <= WORD_CHARS:
-            return ".type must be a text"
-        needed, optional = _RECORDS.get(name, ({}, {}))
-        return _fields(value, needed, optional) or _fields(value, {}, _OF_ANY_RECORD)
-    if not isinstance(name, str) or name not in _BLOCKS or (kind == "result" and name not in _IN_RESULTS):
-        return ".type must be one of " + ", ".join(_IN_RESULTS if kind == "result" else sorted(_BLOCKS))
-    needed, optional = _BLOCKS[name]
-    wrong = _fields(value, needed, optional) or _fields(value, {}, _OF_ANY_BLOCK)
-    return wrong or (_size_fault(value) if name in OPAQUE else "")
+
+    return fault
 
 
-def _fields(value: "dict[str, object]", needed: "Fields", optional: "Fields") -> str:
-    """Return what is wrong with the fields of an object, "" for nothing."""
+def _object(fields: "Fields") -> "Kind":
+    """An object that is neither too deep nor too large, and what is known of its fields."""
+
+    def fault(value: object) -> str:
+        if not isinstance(value, dict):
+            return " must be an object"
+        return _size_fault(value) or _fields_fault(value, {}, fields)
+
+    return fault
+
+
+def _fields_fault(value: "dict[str, object]", needed: "Fields", optional: "Fields") -> str:
+    # Every line of a chat comes through here: paths are put together only for what is wrong.
     for name in needed:
-        wrong = fault(value.get(name), needed[name])
+        wrong = needed[name](value.get(name))
         if wrong:
             return "." + name + wrong
     for name in value:
-        wrong = fault(value[name], optional[name]) if name in optional else ""
+        wrong = optional[name](value[name]) if name in optional else ""
         if wrong:
             return "." + name + wrong
     return ""
@@ -237,35 +172,123 @@ def _size_fault(value: "dict[str, object]") -> str:
     return " has more than %d levels" % VALUE_DEPTH
 
 
+def block_fault(value: object, among: "tuple[str, ...]" = ()) -> str:
+    """Return what is wrong with a content block, which may be of some types alone."""
+    if not isinstance(value, dict):
+        return " must be an object"
+    name = value.get("type")
+    if not isinstance(name, str) or name not in (among or _BLOCKS):
+        return ".type must be one of " + ", ".join(among or sorted(_BLOCKS))
+    wrong = _fields_fault(value, _BLOCKS[name][0], _BLOCKS[name][1]) or _fields_fault(value, {}, _OF_ANY_BLOCK)
+    return wrong or (_size_fault(value) if name in OPAQUE else "")
+
+
+# Block types that mean something to the service alone that made them.
+OPAQUE = ("server_tool_use", "web_search_tool_result")
+# What a tool may give back.
+_IN_RESULTS = ("text", "image", "document")
+
+object_fault = _object({})
+_ID, _BOOKMARK = (
+    _must(is_scru128, "a SCRU128 id"),
+    _must(lambda value: not bookmark_fault(value), "the name of a bookmark"),
+)
+_FLAG, _COUNT = _must(lambda value: isinstance(value, bool), "true or false"), _must(is_count, "a whole number")
+_SHA256 = _must(is_sha256, "64 hex digits in lower case")
+_WORD, _TEXT = _chars(WORD_CHARS), _chars(TEXT_CHARS)
+_IDS = _list(_ID, PARENTS, "entries", "a list of message ids")
+# A label that cannot be read must not pass for none.
+_LABELS = _list(_WORD, PARENTS, "entries", "a list of texts, not empty", 1)
+_LISTED = _list(block_fault, BLOCKS, "blocks", "a text or a list of blocks")
+_RESULTS = _list(lambda value: block_fault(value, _IN_RESULTS), BLOCKS, "blocks", "a list of blocks of a result")
+_TOKENS = _must(is_count, "a whole number; what is not known is left out")
+_USAGE = _object(dict([(name, _TOKENS) for name in USAGE]))
+_MESSAGE: "Fields" = {
+    "id": _ID, "role": _one_of(ROLES),
+    "content": lambda value: (_TEXT if isinstance(value, str) else _LISTED)(value),
+}  # fmt: skip
+# The fields that a message may have.
+OPTIONAL: "Fields" = {
+    "continues": _IDS, "taint": _LABELS, "head": _BOOKMARK,
+    "cache": _must(lambda value: value is True, "true or left out"), "stop_reason": _one_of(STOP_REASONS),
+    "provider": _WORD, "model": _WORD, "usage": _USAGE, "error": object_fault,
+    "options": _object({
+        "provider_ptr": _WORD, "servers": _list(_WORD, PARENTS, "entries", "a list of texts"), "search": _FLAG,
+        "tool_mode": _one_of(TOOL_MODES),
+    }),
+}  # fmt: skip
+# What a service's answer is in every vendor's form (thread.response).
+_RESPONSE: "Fields" = {
+    "type": _one_of(("message",)), "role": _one_of(("assistant",)), "model": _WORD, "usage": _USAGE,
+    "content": _list(block_fault, BLOCKS, "blocks", "a list of blocks"), "stop_reason": _one_of(STOP_REASONS),
+}  # fmt: skip
+# Type of a block, or of a record -> the fields that must be there, and those that may. The hash names a file.
+_FILE: "tuple[Fields, Fields]" = ({"media_type": _WORD, "sha256": _SHA256}, {"name": _WORD, "size_bytes": _COUNT})
+_BLOCKS: "dict[str, tuple[Fields, Fields]]" = {
+    "text": ({"text": _TEXT}, {}),
+    "thinking": ({"text": _TEXT}, {}),
+    "tool_use": ({"id": _WORD, "name": _WORD, "input": object_fault}, {}),
+    "tool_result": ({"tool_use_id": _WORD, "name": _WORD, "content": _RESULTS}, {"is_error": _FLAG}),
+    "document": _FILE,
+    "image": _FILE,
+    "server_tool_use": ({}, {}),
+    "web_search_tool_result": ({}, {}),
+}
+_OF_ANY_BLOCK: "Fields" = {
+    "text": _TEXT, "invalid": _TEXT, "user_only": _TEXT, "provider_metadata": object_fault, "taint": _LABELS,
+}  # fmt: skip
+_TARGET = _must(lambda value: value == "" or is_scru128(value), 'a SCRU128 id or ""')
+_RECORDS: "dict[str, tuple[Fields, Fields]]" = {
+    "title": ({"title": _chars(TITLE_CHARS)}, {"by": _one_of(TITLE_BY)}),
+    "bookmark": ({"name": _BOOKMARK, "target": _TARGET}, {}),
+    "archived": ({"archived": _FLAG}, {}),
+    "forgotten": ({"id": _ID}, {"continues": _IDS}),
+}
+_OF_ANY_RECORD: "Fields" = {"unix_s": _COUNT, "taint": _LABELS}
+
+
 # The checks return the value that they were given, as what it was checked to be.
-
-
-def _checked(value: object, kind: str, path: str) -> object:
-    wrong = fault(value, kind)
-    if wrong:
-        raise SchemaError(path + wrong)
-    return value
 
 
 def check_message(message: object, path: str = "message") -> "Message":
     """Raise SchemaError, naming the path, unless `message` is a message of the schema."""
-    return _checked(message, "message", path)  # type: ignore[return-value]  # this was the check
+    wrong = _fields_fault(message, _MESSAGE, OPTIONAL) if isinstance(message, dict) else " must be an object"
+    return _checked(message, path, wrong)  # type: ignore[return-value]  # this was the check
 
 
 def check_record(record: object, path: str = "record") -> "ChatRecord":
     """Raise SchemaError, naming the path, unless `record` is a record about a chat."""
-    return _checked(record, "record", path)  # type: ignore[return-value]  # this was the check
+    wrong = " must be an object"
+    if isinstance(record, dict):
+        name = record.get("type", "title")
+        is_name = isinstance(name, str) and 0 < len(name) <= WORD_CHARS
+        needed, optional = _RECORDS.get(name, ({}, {})) if is_name else ({}, {})
+        wrong = "" if is_name else ".type must be a text"
+        wrong = wrong or _fields_fault(record, needed, optional) or _fields_fault(record, {}, _OF_ANY_RECORD)
+    return _checked(record, path, wrong)  # type: ignore[return-value]  # this was the check
 
 
 def check_line(value: object) -> "Entry":
     """Raise SchemaError, naming the path, unless `value` may stand in a chat file."""
-    kind = "message" if isinstance(value, dict) and "role" in value else "record"
-    return _checked(value, kind, "line")  # type: ignore[return-value]  # this was the check
+    is_one = isinstance(value, dict) and "role" in value
+    return check_message(value, "line") if is_one else check_record(value, "line")
 
 
 def check_block(block: object, path: str = "block") -> "Block":
     """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
-    return _checked(block, "block", path)  # type: ignore[return-value]  # this was the check
+    return _checked(block, path, block_fault(block))  # type: ignore[return-value]  # this was the check
+
+
+def check_response(given: object) -> "Response":
+    """Raise SchemaError, naming the path, unless `given` is a normalized response of a service."""
+    wrong = _fields_fault(given, _RESPONSE, {}) if isinstance(given, dict) else " must be an object"
+    return _checked(given, "response", wrong)  # type: ignore[return-value]  # this was the check
+
+
+def _checked(value: object, path: str, wrong: str) -> object:
+    if wrong:
+        raise SchemaError(path + wrong)
+    return value
 
 
 def blocks(message: "Message | Block") -> "list[Block]":

@@ -142,6 +142,16 @@ class Document(TypedDict, total=False):
     records: list[ChatRecord]
     blobs: dict[str, str]  # sha256 -> base64
 
+class Response(TypedDict):
+    """A normalized answer of a service."""
+
+    type: str
+    role: str
+    model: str
+    content: list[Block]
+    stop_reason: str
+    usage: Usage
+
 class Handle(Protocol):
     """An open file of bytes, for reading."""
 

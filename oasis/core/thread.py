@@ -19,7 +19,7 @@ from oasis.core.schema import blocks, taint_of, tool_result
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Any, Block, Callable, Marker, Message, Options, Thread
+    from oasis.core.shapes import Any, Block, Callable, Marker, Message, Options, Response, Thread
 
     Find = Callable[[str], Message | None]
     Messages = dict[str, Message]
@@ -244,3 +244,26 @@ def parents(given: object, resolve: "Callable[[str], str]", newest: str = "") ->
     if len(found) > schema.PARENTS:
         raise SchemaError("continues has more than %d entries" % schema.PARENTS, "continue fewer messages at once")
     return found
+
+
+def response(answer: "Message") -> "Response":
+    """Return an assistant's message as the normalized response of its service."""
+    return {
+        "type": "message", "role": "assistant", "model": answer.get("model", ""), "content": schema.blocks(answer),
+        "stop_reason": answer.get("stop_reason", "other"), "usage": answer.get("usage", {}),
+    }  # fmt: skip
+
+
+def answer(name: str, given: object, asked: "Message") -> "Message":
+    """Return the assistant's message that stores a normalized response to the message `asked`, under its bookmark.
+
+    Raises: SchemaError naming the path.
+    """
+    got = schema.check_response(given)
+    made = message(name, "assistant", got["content"], [asked["id"]], asked.get("head", ""))
+    made["stop_reason"] = got["stop_reason"]
+    if got["model"]:
+        made["model"] = got["model"]
+    if got["usage"]:
+        made["usage"] = got["usage"]
+    return made

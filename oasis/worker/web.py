@@ -196,10 +196,10 @@ class Web:
             stop = threading.Timer(max(until_s - time.monotonic(), 0.01), _cut_off, (connection.sock,))
             stop.daemon = True
             stop.start()
-            target = urllib.parse.quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
-            if parts.query:
-                target += "?" + urllib.parse.quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
             try:
+                target = urllib.parse.quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+                if parts.query:
+                    target += "?" + urllib.parse.quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
                 connection.request("GET", target, headers={**_USUAL, **headers, "Connection": "close"})
                 response = connection.getresponse()
                 target = response.headers.get("Location", "").strip()[:2048]

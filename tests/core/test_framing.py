@@ -100,6 +100,16 @@ def test_lines_come_without_ends_and_blank_ones_are_left_out():
     assert at_every_cut(Lines, b"") == []
 
 
+def test_bytes_count_as_they_came():
+    reader = Events(max_bytes=10)
+    reader.feed(b"\r\n" * 5)
+    try:
+        reader.feed(b"\n")
+        raise AssertionError("it was taken")
+    except SchemaError:
+        pass
+
+
 def test_more_bytes_than_allowed_are_an_error():
     for make in (Lines, Events):
         reader = make(max_bytes=10)

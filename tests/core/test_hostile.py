@@ -97,6 +97,7 @@ def everywhere(lines, messages):
     ends = sorted(messages)[-2:]
     for value in messages.values():
         schema.text_of(value), schema.taint_of(value), schema.compact(schema.blocks(value))
+        schema.check_response(thread.response(value))
     ordered = thread.resolve(messages, ends)["messages"]
     thread.lineage(messages, ends), thread.taint(ordered), thread.unanswered(ordered)
     blobs.references(ordered)
@@ -119,7 +120,7 @@ def test_any_value_is_no_fault():
 
     for _ in range(ROUNDS):
         given = value(4)
-        for check in (schema.check_line, schema.check_block, content_of):
+        for check in (schema.check_line, schema.check_block, schema.check_response, content_of):
             try:
                 check(given)
             except SchemaError as error:

@@ -165,6 +165,21 @@ def test_what_is_wrong_in_a_record_is_named_by_its_path():
     assert "line must" in refusal("x", schema.check_line)
 
 
+def test_a_response_has_every_part_of_the_normalized_form():
+    response = {
+        "type": "message", "role": "assistant", "model": "m", "content": [CALL], "stop_reason": "tool_use",
+        "usage": {"input_tokens": 3, "output_tokens": 1, "cache_read_input_tokens": 2},
+    }  # fmt: skip
+    schema.check_response(response)
+    for name in response:
+        less = {key: response[key] for key in response if key != name}
+        assert "response." + name in refusal(less, schema.check_response), name
+    assert "response.content" in refusal(dict(response, content="x"), schema.check_response)
+    assert "response.content[0].id" in refusal(
+        dict(response, content=[{"type": "tool_use", "name": "x", "input": {}}]), schema.check_response
+    )
+
+
 def test_names_of_bookmarks():
     for name in ("home", "home wifi", "Gäste", "chat:telegram:5", "x" * schema.BOOKMARK_CHARS, ID[:24], ID + "0"):
         assert schema.bookmark_fault(name) == "", name

@@ -1,4 +1,4 @@
-"""New messages: what a caller gives becomes content, and parents become ids."""
+"""New messages: what a caller gives becomes content, parents become ids, a response becomes an answer and back."""
 
 from oasis.core import schema, thread
 from oasis.errors import SchemaError
@@ -59,3 +59,29 @@ def test_responding_adds_the_newest_message_behind_the_others():
     assert thread.parents(["home"], names, OTHER) == [ID, OTHER]
     assert thread.parents(None, names, OTHER) == [OTHER]
     assert thread.parents([OTHER], names, OTHER) == [OTHER]
+
+
+RESPONSE = {
+    "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "a"}, CALL],
+    "stop_reason": "tool_use",
+    "usage": {"input_tokens": 9, "output_tokens": 2, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 4},
+}  # fmt: skip
+
+
+def test_an_answer_is_the_response_with_what_it_continues_under_the_same_bookmark():
+    asked = {"id": OTHER, "role": "user", "content": "q", "head": "home"}
+    answer = thread.answer(ID, RESPONSE, asked)
+    assert answer == {
+        "id": ID, "role": "assistant", "content": RESPONSE["content"], "continues": [OTHER], "head": "home",
+        "model": "m", "stop_reason": "tool_use", "usage": RESPONSE["usage"],
+    }  # fmt: skip
+    assert thread.response(answer) == RESPONSE
+    assert "response.usage" in refusal(thread.answer, ID, dict(RESPONSE, usage=None), asked)
+
+
+def test_an_answer_of_one_text_is_stored_as_text_and_comes_back_as_a_block():
+    response = dict(RESPONSE, content=[{"type": "text", "text": "a"}], usage={}, stop_reason="end_turn")
+    answer = thread.answer(ID, response, {"id": OTHER})
+    assert (answer["content"], "usage" in answer, "head" in answer) == ("a", False, False)
+    assert thread.response(answer) == response
+    schema.check_response(thread.response({"id": ID, "role": "assistant", "content": "old"}))

@@ -29,7 +29,9 @@ def remembering(body):
     if "Fridays" in words:
         return json.dumps({"facts": [{"fact": FACT, "category": "habit", "supersedes": ""}]})
     if "horse" in words:
-        return json.dumps({"facts": [{"fact": "The owner has a blue horse.", "category": "personal", "supersedes": ""}]})
+        return json.dumps(
+            {"facts": [{"fact": "The owner has a blue horse.", "category": "personal", "supersedes": ""}]}
+        )
     if "hunter2sunny" in words:
         return json.dumps({"facts": [{"fact": "The owner likes hunter2sunny.", "category": "habit", "supersedes": ""}]})
     return "[]"
