@@ -26,6 +26,9 @@ message when they are neither the caller's nor ours.
 """
 
 if False:  # annotations only
+    from collections.abc import Callable
+    from typing import Any
+
     from oasis.shapes import ErrorReply
 
 
@@ -45,6 +48,13 @@ class OasisError(Exception):
     def as_dict(self) -> "ErrorReply":
         """Return the shape every front-end shows: {"code", "message", "hint"}."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
+
+    def masked(self, hide: "Callable[[Any], Any]") -> "OasisError":
+        """Change all that it tells by `hide(value)`, in place, and return it."""
+        for name, value in list(vars(self).items()):
+            setattr(self, name, hide(value))
+        self.args = (self.message,)
+        return self
 
 
 class UsageError(OasisError):

@@ -82,7 +82,7 @@ class Methods:
             handler = getattr(self if method.owner == "methods" else self.owner(method.owner), method.function)
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
-            raise self._services.redactor.error(error)
+            raise error.masked(self._services.redactor.hide)
         return cleared(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
 
     def owner(self, name: str) -> Any:

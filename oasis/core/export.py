@@ -60,9 +60,8 @@ def read(handle: "Handle", new_id: "NewId", unix_ms: int = 0) -> "Import":
     whole = (0, size)
     if jsonl.first(handle, whole) != "{":
         jsonl.part_value(handle, whole, jsonl.LINE_BYTES, VALUES)  # where it is no JSON at all, this says so
-        raise SchemaError(
-            "a chat file must hold an object", 'like {"messages": [{"role": "user", "content": "Hello"}]}'
-        )
+        hint = 'like {"messages": [{"role": "user", "content": "Hello"}]}'
+        raise SchemaError("a chat file must hold an object", hint)
     parts = jsonl.members(handle, whole)
     is_ours = "format" in parts and jsonl.part_value(handle, parts["format"], RECORD_BYTES) == FORMAT
     found = Import(handle, parts, new_id) if is_ours else _Upstream(handle, parts, new_id, unix_ms)
@@ -106,16 +105,12 @@ class Import:
         if not isinstance(title, str):
             raise _must("title", "a text")
         self.title = title
-        for name, opening, what in (
-            ("messages", "[", "a list"),
-            ("records", "[", "a list"),
-            ("blobs", "{", "an object"),
-        ):
+        kinds = (("messages", "[", "a list"), ("records", "[", "a list"), ("blobs", "{", "an object"))
+        for name, opening, what in kinds:
             is_there = name in parts or name == "messages"
             if is_there and jsonl.first(handle, parts.get(name, (0, 0))) != opening:
                 raise _must(name, what)
-        is_ordered = self._look()
-        self._order = None if is_ordered else self._sorted()
+        self._order = None if self._look() else self._sorted()
         self.heads.update([record["name"] for record in self._records(True) if record.get("type") == "bookmark"])
         self.heads.discard("")
 
@@ -333,9 +328,8 @@ def _check_size(message: "Message", number: int) -> None:
     except SchemaError as error:
         raise SchemaError("messages[%d]: %s" % (number, error.message), error.hint)
     if size > jsonl.LINE_BYTES:
-        raise SchemaError(
-            "messages[%d] has %d bytes; %d are allowed" % (number, size, jsonl.LINE_BYTES), "shorten it in the file"
-        )
+        told = "messages[%d] has %d bytes; %d are allowed" % (number, size, jsonl.LINE_BYTES)
+        raise SchemaError(told, "shorten it in the file")
 
 
 def _must(path: str, what: str) -> SchemaError:
@@ -375,11 +369,8 @@ def _block(block: "Block") -> str:
         text = "\n".join([str(item.get("text", "")) for item in block["content"]])
         if len(text) > _RESULT_CHARS:
             text = text[:_RESULT_CHARS] + "\n(%d more characters)" % (len(text) - _RESULT_CHARS)
-        return "%s of `%s`:\n\n%s" % (
-            "Error" if block.get("is_error") else "Result",
-            _line(block["name"]),
-            _fenced(text),
-        )
+        what = "Error" if block.get("is_error") else "Result"
+        return "%s of `%s`:\n\n%s" % (what, _line(block["name"]), _fenced(text))
     if kind in ("document", "image"):
         return "*%s: %s*" % (kind, _line(block.get("name", block.get("media_type", ""))))
     return ""  # thinking, and what a service made for itself

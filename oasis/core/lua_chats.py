@@ -168,8 +168,7 @@ def topics(text: str) -> "list[tuple[str, str, str]]":
     A section without a `chat` text gives its `prompt` text, else nothing.
     """
     found: list[tuple[str, str, str]] = []
-    for name, pairs in _sections(text):
-        values = dict(pairs)
+    for name, values in _sections(text):
         words = values.get("chat") or values.get("prompt") or ""
         if name not in _OTHER_SECTIONS and words:
             found.append((name, values.get("title", name), words))
@@ -178,27 +177,24 @@ def topics(text: str) -> "list[tuple[str, str, str]]":
 
 def icon(text: str) -> str:
     """Return the file name of the icon that an `oasis.conf` chose, "" for none."""
-    for name, pairs in _sections(text):
-        values = dict(pairs)
+    for name, values in _sections(text):
         if name == "icons":
             return values.get(values.get("using", ""), "").rpartition("/")[2]
     return ""
 
 
-def _sections(text: str) -> "list[tuple[str, list[tuple[str, str]]]]":
+def _sections(text: str) -> "list[tuple[str, dict[str, str]]]":
     """Return the sections of the INI file in order with their values, escapes undone; one that comes twice is one."""
-    found: list[tuple[str, list[tuple[str, str]]]] = []
-    pairs: list[tuple[str, str]] = []
+    found: list[tuple[str, dict[str, str]]] = []
+    values: dict[str, str] = {}
     lines = text.replace("\r\n", "\n").split("\n")
     while lines:
         line = lines.pop(0).strip()
         if line[:1] == "[" and line[-1:] == "]":
             name = line[1:-1].strip()
-            known = [one for one in found if one[0] == name]
-            if not known:
-                known = [(name, [])]
-                found += known
-            pairs = known[0][1]
+            if name not in [known for known, _ in found]:
+                found.append((name, {}))
+            values = next(known for other, known in found if other == name)
         elif "=" in line and line[:1] not in ("#", ";"):
             key, value = [word.strip() for word in line.split("=", 1)]
             if value[:1] == '"':  # one whose quote stays open goes on over the next lines
@@ -207,7 +203,7 @@ def _sections(text: str) -> "list[tuple[str, list[tuple[str, str]]]]":
                     value += "\n" + lines.pop(0)
                 value = value.rstrip()
                 value = value[:-1] if _is_closed(value) else value
-            pairs.append((key, value.replace("\\n", "\n").replace('\\"', '"')))
+            values[key] = value.replace("\\n", "\n").replace('\\"', '"')
     return found
 
 

@@ -226,13 +226,6 @@ class Redactor:
                 cut = min(cut, found) if found >= 0 else cut
         return len(text) - cut
 
-    def error(self, error: OasisError) -> OasisError:
-        """Mask what an error tells, in place, and return it."""
-        for name, value in list(vars(error).items()):
-            setattr(error, name, self.hide(value))
-        error.args = (error.message,)
-        return error
-
     def _forms(self) -> list[tuple[str, Secret]]:
         found = self.held() + [("", "", "", "", key) for key in self._keys()]
         if found != self._cached[0]:

@@ -137,16 +137,11 @@ def open_requests(request: Request, limits: Limits) -> Response:
     session.mount("https://", Adapter())
     try:
         response = session.request(
-            request["method"],
-            request["url"],
-            data=request["body"],
-            headers=request["headers"],
-            timeout=(limits["connect_s"], limits["idle_s"]),
-            verify=ca_file or True,
+            request["method"], request["url"], data=request["body"], headers=request["headers"],
+            timeout=(limits["connect_s"], limits["idle_s"]), verify=ca_file or True,
             proxies=dict.fromkeys(("http", "https"), proxy.geturl()) if proxy else None,
-            allow_redirects=False,
-            stream=True,
-        )
+            allow_redirects=False, stream=True,
+        )  # fmt: skip
     except Exception as error:
         session.close()
         is_connecting = isinstance(error, requests.exceptions.ConnectTimeout)

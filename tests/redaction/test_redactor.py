@@ -140,7 +140,7 @@ def test_an_error_is_masked_whatever_it_tells(router):
     router.write("wireless", wifi("the-old-key"))
     error = OasisError("bad the-old-key", "not the-old-key")
     error.conflicts = [{"now": "the-old-key"}]
-    assert router.redactor.error(error) is error
+    assert error.masked(router.redactor.hide) is error
     assert "the-old-key" not in repr(vars(error)) + str(error) + repr(error.args)
     assert error.code == "error" and error.conflicts == [{"now": "********"}]
 
