@@ -26,10 +26,7 @@ message when they are neither the caller's nor ours.
 """
 
 if False:  # annotations only
-    from collections.abc import Callable
-    from typing import Any
-
-    from oasis.shapes import ErrorReply
+    from oasis.shapes import Any, Callable, ErrorReply
 
 
 class OasisError(Exception):

@@ -1,6 +1,8 @@
 """The types of errors.py, for the type checker alone."""
 
+from collections.abc import Callable as Callable
 from collections.abc import Sequence
+from typing import Any as Any
 from typing import TypedDict
 
 class ErrorReply(TypedDict, total=False):
