@@ -93,10 +93,7 @@ class Import:
         self._read()
 
     def _read(self) -> None:
-        """Look through the whole file.
-
-        Raises: SchemaError naming the path of what cannot be stored.
-        """
+        """Look through the whole file."""
         handle, parts = self._handle, self._parts
         version = jsonl.part_value(handle, parts["version"], RECORD_BYTES) if "version" in parts else None
         if version != VERSION:

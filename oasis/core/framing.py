@@ -26,10 +26,7 @@ class Lines:
         self._open: list[bytes] = []  # of a line that is not complete
 
     def _cut(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes.
-
-        Raises: SchemaError when the stream is longer than `max_bytes`.
-        """
+        """Return the lines that `data` completes."""
         self._spent += len(data)
         if self._spent > self._max_bytes:
             raise SchemaError(

@@ -188,10 +188,7 @@ def split(url: str) -> SplitResult:
 
 
 def _proxy(limits: Limits) -> SplitResult | None:
-    """Return the address of the proxy, None without one.
-
-    Raises: SettingsError when it is no http address with a port.
-    """
+    """Return the address of the proxy, None without one."""
     parts = parts_of(limits["proxy"]) if limits["proxy"] else None
     is_good = parts and parts.scheme == "http" and parts.hostname and parts.port and "@" not in parts.netloc
     if limits["proxy"] and not is_good:
@@ -210,10 +207,7 @@ def _proxy_headers(limits: Limits) -> Headers:
 
 
 def _ca_file(limits: Limits) -> str:
-    """Return the file of additional authorities, "" when none is set.
-
-    Raises: SettingsError when it cannot be read or holds no certificate.
-    """
+    """Return the file of additional authorities, "" when none is set."""
     path = limits["ca_file"]
     try:
         if path:
