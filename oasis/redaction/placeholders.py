@@ -16,8 +16,7 @@ from oasis.redaction import secret_options
 from oasis.redaction.foreign import HIDDEN
 from oasis.redaction.redactor import ENTERED
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from oasis.redaction.redactor import Redactor
     from oasis.uci.edit import Operation
 

@@ -27,8 +27,7 @@ from oasis.redaction.secret_options import MASK
 from oasis.system.digest import hmac_sha256
 from oasis.uci import model
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from typing import Any, TextIO, TypeVar
 
     from oasis.system.files import Files

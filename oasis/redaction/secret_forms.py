@@ -29,8 +29,7 @@ from oasis.redaction.redactor import SECRET_CHARS, walk, written_forms
 from oasis.redaction.secret_options import MASK
 from oasis.uci.shell_words import commands
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
+if False:  # annotations only
     from typing import TypeVar
 
     T = TypeVar("T")
