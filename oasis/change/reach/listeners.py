@@ -118,7 +118,7 @@ def judge(
 
 
 def _kept(was: Table, section: Table, found: Listener, new: Packet, facts: Facts) -> tuple[str, str]:
-    """Return what the other options of a section do to somebody whom it serves where it did before."""
+    """Return what the other options of a section do to those that it serves where it did before."""
     service = found["service"]
     name = "%s.%s" % (service, found["section"])
     quiet = [*_QUIET[service].split(), *PASSWORDS]
