@@ -81,29 +81,33 @@ class Offline:
         with self._lock:
             self._end()
 
-    def _answer(self, request: Request, wanted: str, facts: object, is_again: bool = False) -> Any:
+    def _answer(self, request: Request, wanted: str, facts: object) -> Any:
         line = jsonl.line(request)
         with self._lock:
             try:
-                if self._child is None:
-                    self._child, self._rest = Child(self._argv, self._env, MODEL, True, True), b""
-                while True:
-                    said = jsonl.loads(self._exchange(self._child, line), REQUEST_BYTES)
-                    if not isinstance(said, dict):
-                        raise SchemaError("the offline provider wrote no object")
-                    if wanted in said:
-                        return said[wanted]
-                    name, arguments = said.get("ask"), said.get("arguments")
-                    if name not in FACTS or not isinstance(arguments, list):
-                        raise OasisError("the offline provider asked for %r" % name, _HINT)
-                    line = jsonl.line({"answer": getattr(facts, sys.intern(str(name)))(*arguments)})
-            except BaseException as error:
-                self._end()
-                if isinstance(error, OSError):
-                    raise ProviderError("the offline provider cannot be started: %s" % error, "check free memory")
-                if is_again or not isinstance(error, _Gone):
-                    raise
-        return self._answer(request, wanted, facts, is_again=True)
+                return self._asked(line, wanted, facts)
+            except _Gone:
+                return self._asked(line, wanted, facts)
+
+    def _asked(self, line: bytes, wanted: str, facts: object) -> Any:
+        try:
+            if self._child is None:
+                self._child, self._rest = Child(self._argv, self._env, MODEL, True, True), b""
+            while True:
+                said = jsonl.loads(self._exchange(self._child, line), REQUEST_BYTES)
+                if not isinstance(said, dict):
+                    raise SchemaError("the offline provider wrote no object")
+                if wanted in said:
+                    return said[wanted]
+                name, arguments = said.get("ask"), said.get("arguments")
+                if name not in FACTS or not isinstance(arguments, list):
+                    raise OasisError("the offline provider asked for %r" % name, _HINT)
+                line = jsonl.line({"answer": getattr(facts, sys.intern(str(name)))(*arguments)})
+        except BaseException as error:
+            self._end()
+            if isinstance(error, OSError):
+                raise ProviderError("the offline provider cannot be started: %s" % error, "check free memory")
+            raise
 
     def _exchange(self, child: Child, data: bytes) -> bytes:
         """Write a line to the process and return the next one of it."""

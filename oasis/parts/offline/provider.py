@@ -21,7 +21,7 @@ from oasis.parts.offline import caution, results
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.clause import Lexicon, Names, Naming, narrow
 from oasis.parts.offline.frames import Frames
-from oasis.parts.offline.reading import Grammar, Part, Reader, Reading, familiarity, kinds_of
+from oasis.parts.offline.reading import Grammar, Part, familiarity, kinds_of
 from oasis.parts.offline.results import sentence
 from oasis.parts.offline.sets import Fulfilment
 from oasis.parts.offline.slots import Problem, World
@@ -55,7 +55,6 @@ class Provider:
         self.intents = data["intents"]
         self.providers = data["providers"]
         self._services = data["services"]
-        self._kinds = {intent: kinds_of(action) for intent, action in self.intents.items()}
         self._grammars: dict[str, Grammar] = {}
         self._words: dict[str, Words] = {}
         self._evidence: EvidenceData = {}  # what all languages share
@@ -63,7 +62,7 @@ class Provider:
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
-            self._grammars[name] = Grammar(load(name), self._kinds)
+            self._grammars[name] = Grammar(load(name), self.intents)
         return self._grammars[name]
 
     def words(self, name: str) -> Words:
@@ -89,7 +88,7 @@ class Provider:
 
     @functools.cached_property
     def frames(self) -> Frames:
-        return Frames(load("frames"), self._kinds)
+        return Frames(load("frames"), {intent: kinds_of(action) for intent, action in self.intents.items()})
 
     def places(self) -> dict[str, str]:
         places: dict[str, str] = load("places")["places"]
@@ -179,11 +178,11 @@ class Session:
         self.language: Language = {}
         self.language_name = ""
 
-    def use(self, name: str) -> Reader:
+    def use(self, name: str) -> Grammar:
         """Use a language from now on."""
         grammar = self._known.grammar(name)
         self.language_name, self.language = name, grammar.language
-        return Reader(grammar, self._intents, self._is_value)
+        return grammar
 
     def by_concepts(self, name: str) -> Understander:
         """Use a language from now on, and return what understands it."""
@@ -287,49 +286,48 @@ class Session:
     def _understood(self, said: str, before: Answer) -> Answer:
         # The reading in the best language, which then is in use; with `keep` only a match changes it.
         keep = bool(before.missing[1])
-        found: dict[str, Reading] = {}
+        parts: list[Part] = []
+        topics: dict[str, str] = {}
         for name in self._order:
-            found[name] = self.use(name).read(said)
-            if found[name].is_clean():
+            parts, topics[name] = self.use(name).read(said, self._is_value)
+            if parts:
                 break
-        name = max(found, key=lambda one: found[one].score())
-        if not found[name].parts:
+        else:
             name = self._kept if keep else self._by_familiarity(said)[0]
         self._kept = name
         self.use(name)
-        reading = found[name]
+        topic = topics[name]
         # The words of a sentence may keep what a pattern found from being meant. A pattern that left nothing open has
         # said every word of the sentence itself.
-        parts = reading.parts
-        is_open = len(parts) == 1 and bool(parts[0].slots or parts[0].slips)
         is_held = False
         if any(self._known.frames.is_change(part.intent) for part in parts):
             is_held = bool(caution.stopped(self.by_concepts(name).clause(said), parts[0]))
+        is_open = len(parts) == 1 and bool(parts[0].slots)
         if is_held or (is_open and self.by_concepts(name).speaks_against(said, parts[0])):
-            reading = Reading([], reading.topic)
-        if reading.is_clean() and (not reading.is_loose() or keep):
-            return self._fulfil(reading.parts)
+            parts = []
+        if parts and (keep or not any(part.is_loose() for part in parts)):
+            return self._fulfil(parts)
         guess = self._guess(said, before)
         if guess.certainty < SURE and keep:
             self._kept = name  # an answer to a question is in the language of the question
-        if reading.is_clean() and guess.certainty < SURE:
-            return self._fulfil(reading.parts)
-        if keep and not reading.parts and guess.certainty < SURE:
+        if parts and guess.certainty < SURE:
+            return self._fulfil(parts)
+        if keep and guess.certainty < SURE:
             answer = self._completed(said, before)
-            if answer or reading.topic:
-                return answer or Answer(self._explained(reading.topic))
+            if answer or topic:
+                return answer or Answer(self._explained(topic))
             again = self._explained(before.missing[0]) + "\n" + before.text
             return Answer(again, before.parts, missing=before.missing, choices=before.choices)
         if guess.certainty == SURE:
             return self._fulfil(guess.parts)
-        if guess.certainty and not reading.parts:
+        if guess.certainty:
             return self._asked(guess.parts)
         concepts = self.by_concepts(self._kept)
         if caution.is_later(concepts.clause(said)):
             return Answer(self._known.words(self._kept).marks["timed"])
         heard = concepts.clause(said).concepts
         is_asked = heard & {"howto", "ask"} and not heard & _NO_TOPIC
-        return Answer(self._explained(reading.topic or (concepts.topic(said) if is_asked else "")))
+        return Answer(self._explained(topic or (concepts.topic(said) if is_asked else "")))
 
     def _guess(self, said: str, before: Answer) -> Guess:
         """Return what the words were taken for in the language that fits best, which then is in use.

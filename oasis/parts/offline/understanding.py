@@ -701,5 +701,4 @@ def _completed(first: Part, second: Part) -> Part | None:
     slots = {**first.slots, **second.slots}
     if any(slots[name] != value for name, value in first.slots.items()):
         return None  # said twice, and not the same
-    score = first.score + second.score
-    return Part("wifi_both" if is_pair else first.intent, slots, score, first.slips + second.slips)
+    return Part("wifi_both" if is_pair else first.intent, slots, first.score + second.score)

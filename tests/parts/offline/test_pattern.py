@@ -1,71 +1,66 @@
-"""Patterns looked at together read a sentence as each of them alone would."""
+"""Patterns: what each of their marks reads, and what two readings of one sentence come to."""
+
+import re
 
 import pytest
 
-from oasis.parts.offline import provider
-from oasis.parts.offline.clause import tokenize
-from oasis.parts.offline.provider import Provider
-from oasis.parts.offline.reading import Grammar, Matcher, Patterns
+from oasis.parts.offline.reading import Grammar, Pattern
 
-ONE = Provider()
-MORE = {
-    "en": ("whcih devices are conected", "teh wifi", "set wifi on", "", "turn of the wfi on 5 ghz", "please"),
-    "de": ("WLAN auss", "nenne den Ruoter Speicher", "zeig mir die Geräte", "sperre die xbox", "", "bitte"),
-}
+LANGUAGE = {"classes": {"verb": "(turn on|start)"}, "lists": {"what": {"wifi": ["wifi", "wi fi"]}}, "joiners": ["and"]}
 
 
-def sentences(name):
-    intents = ONE.grammar(name).language["intents"]
-    return [*MORE[name], *(texts["example"] for texts in intents.values() if "example" in texts)]
-
-
-def readings(grammar, sentence, patterns, slips=3):
-    matcher = Matcher(grammar, tokenize(sentence, grammar.fold), slips)
-    return {number: span[1:] for number, span in matcher.best(patterns).items()}
-
-
-@pytest.mark.parametrize("slips", [0, 3])
-@pytest.mark.parametrize("name", MORE)
-def test_patterns_together_read_as_each_alone(name, slips):
-    grammar, kinds = ONE.grammar(name), {intent: provider.kinds_of(one) for intent, one in ONE.intents.items()}
-    texts = grammar.language["intents"]
-    patterns = [(pattern, kinds[intent]) for intent in texts for pattern in texts[intent]["patterns"]]
-    singles = [Patterns(grammar, [("", pattern, types)]) for pattern, types in patterns]
-    found = 0
-    for sentence in sentences(name):
-        alone = {}
-        for number, one in enumerate(singles):
-            for span in readings(grammar, sentence, one, slips).values():
-                alone[number] = span
-        assert readings(grammar, sentence, grammar.patterns("patterns"), slips) == alone, sentence
-        found += len(alone)
-    assert found > 30
+def read(patterns, sentence, types=None, language=None):
+    """Return the requests of a sentence as (pattern, slots), where each pattern is an intent of its own."""
+    types = types or ["name"] * len(patterns)
+    texts = {pattern: {"patterns": [pattern]} for pattern in patterns}
+    intents = {
+        pattern: {"slots": {slot: {"type": kind} for slot in ("name", "port")}, "commands": []}
+        for pattern, kind in zip(patterns, types, strict=True)
+    }
+    grammar = Grammar({**LANGUAGE, **(language or {}), "intents": texts}, intents)
+    parts, _ = grammar.read(sentence, lambda *_: True)
+    return [(part.intent, part.slots) for part in parts]
 
 
 @pytest.mark.parametrize(
     ("pattern", "sentence", "slots"),
     [
-        ("重启 [the] {name}", "重启nas", {"name": (2, 3)}),
-        ("(重启|restart){name}", "重 启 nas", {"name": (2, 3)}),
-        ("<verb> {name}", "turn on nas", {"name": (2, 3)}),
-        ("[<verb>] the {what} now", "the wi fi now", {"what": "wifi"}),
-        ("{what} (on|off [again])", "wi fi off again", {"what": "wifi"}),
+        ("重启 [the] {name}", "重启nas", {"name": ("nas", False)}),
+        ("(重启|restart){name}", "重 启 nas", {"name": ("nas", False)}),
+        ("<verb> {name}", "turn on nas", {"name": ("nas", False)}),
+        ("<verb> {name}", "turn on “and nas”", {"name": ("and nas", True)}),
+        ("[<verb>] the {what} now", "the wi fi now", {"what": ("wifi", True)}),
+        ("{what} (on|off [again])", "wi fi off again", {"what": ("wifi", True)}),
+        ("open {name} [for {port}]", "open the door for 80", {"name": ("the door", False), "port": ("80", False)}),
     ],
 )
 def test_pattern_reads(pattern, sentence, slots):
-    grammar = Grammar({"classes": {"verb": "(turn on|start)"}, "lists": {"what": {"wifi": ["wifi", "wi fi"]}}})
-    assert readings(grammar, sentence, Patterns(grammar, [("", pattern, {})]))[0][2] == slots
+    assert read([pattern], sentence) == [(pattern, slots)]
 
 
-@pytest.mark.parametrize("pattern", ["(a|b", "a)", "[a|]", "()", "a (b|) c", "<unknown>", "a | b"])
+@pytest.mark.parametrize("sentence", ["turn on", "turn on nas please now", "turn of nas", "turn on nas and", ""])
+def test_pattern_covers_all_words_or_none(sentence):
+    assert read(["turn on {name:package}"], sentence) == []
+
+
+@pytest.mark.parametrize("pattern", ["(a|b", "a)", "a (b|) c)", "<unknown>", "[a"])
 def test_broken_pattern_is_refused(pattern):
-    grammar = Grammar({})
-    with pytest.raises(ValueError):
-        grammar.parse(pattern)
+    with pytest.raises((re.error, KeyError)):
+        assert Pattern(LANGUAGE, {}, pattern, "", {}).expression
 
 
 def test_slots_of_one_name_keep_the_type_of_their_intent():
-    grammar = Grammar({})
-    patterns = Patterns(grammar, [("", "open {port}", {"port": one}) for one in ("port", "ports")])
-    assert set(readings(grammar, "open 80", patterns)) == {0, 1}
-    assert set(readings(grammar, "open 80 and 443", patterns)) == {1}
+    patterns = ["open {port}", "(open|free) {port}"]
+    assert read(patterns, "open 80", ["port", "ports"])[0][0] == patterns[0]
+    assert read(patterns, "open 80, 443", ["port", "ports"]) == [(patterns[1], {"port": ("80, 443", False)})]
+
+
+def test_the_pattern_with_most_keywords_wins():
+    assert read(["open {name}", "open the {name}"], "open the door")[0][0] == "open the {name}"
+
+
+def test_a_joining_word_ends_a_request_and_is_in_no_text_without_quotes():
+    assert [slots for _, slots in read(["open {name}"], "open nas and open xbox")] == [
+        {"name": ("nas", False)}, {"name": ("xbox", False)},
+    ]  # fmt: skip
+    assert read(["open {name}"], "open nas and xbox") == []
