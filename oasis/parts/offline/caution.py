@@ -55,7 +55,8 @@ def times_marked(clause: Clause, marks: Caution) -> None:
         )
         if is_before or is_behind:
             one.values.pop("duration")
-            one.concepts = one.concepts - {FILLER} | {"later"}
+            one.concepts.discard(FILLER)
+            one.concepts.add("later")
 
 
 def not_this(clause: Clause) -> None:
@@ -78,7 +79,7 @@ def not_this(clause: Clause) -> None:
             continue
         if any(set(segments[place].values) & set(segments[wrong].values) for place in others):
             segments[wrong] = Segment(segments[wrong].start, segments[wrong].end, {FILLER}, {})
-            one.concepts = {"no", FILLER}
+            segments[at] = Segment(one.start, one.end, {"no", FILLER}, one.values, one.slips)
 
 
 def yes_or_if(clause: Clause) -> None:
@@ -86,7 +87,7 @@ def yes_or_if(clause: Clause) -> None:
     for at, one in enumerate(clause.segments):
         if {"yes", "condition"} <= one.concepts:
             is_yes = not clause.text(at, at).isascii() or bool(clause.tail(at)) or len(clause.segments) == 1
-            one.concepts = one.concepts - ({"condition"} if is_yes else {"yes", FILLER})
+            one.concepts.difference_update({"condition"} if is_yes else {"yes", FILLER})
 
 
 def spans(clause: Clause, cuts: list[Cut]) -> list[Span]:

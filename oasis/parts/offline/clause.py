@@ -79,6 +79,10 @@ class Token:
         self.is_quoted = is_quoted
         self.slip = slip
 
+    def follow(self, marks: str) -> None:
+        """Add punctuation that stands behind the word."""
+        self.tail += marks
+
 
 def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
     """Return the tokens of `text`; `fold` spells letters of the language another way, for example ä as ae."""
@@ -89,10 +93,10 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
             continue
         quoted = _quoted(text, at)
         if quoted:
-            token, end = quoted
-            token.tail = text[end : len(text) - len(text[end:].lstrip(_TRAILING))]
-            end += len(token.tail)
-            found.append(token)
+            start, last, end = quoted
+            tail = text[end : len(text) - len(text[end:].lstrip(_TRAILING))]
+            found.append(Token("", at, start, last, tail, is_quoted=True))
+            end += len(tail)
             continue
         end = at + 1
         while not _is_wide(text[at]) and end < len(text) and not text[end].isspace() and not _is_wide(text[end]):
@@ -100,7 +104,7 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
         begin, chunk = at, text[at:end]
         bare = chunk.lstrip(_TRAILING)
         if found and bare and bare != chunk and found[-1].end == at:  # no blank follows a wide character: て、xbox
-            found[-1].tail += chunk[: len(chunk) - len(bare)]
+            found[-1].follow(chunk[: len(chunk) - len(bare)])
             begin, chunk = at + len(chunk) - len(bare), bare
         core = chunk.lstrip(_LEADING)
         start = begin + len(chunk) - len(core)
@@ -110,7 +114,7 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
         if bare:
             found.append(Token(normal(bare, fold), begin, start, start + len(bare), core[len(bare) :]))
         elif found:
-            found[-1].tail += chunk  # punctuation that stands alone belongs to the word before
+            found[-1].follow(chunk)  # punctuation that stands alone belongs to the word before
     return found
 
 
@@ -120,7 +124,7 @@ def _is_wide(char: str) -> bool:
 
 def narrow(text: str) -> str:
     """Return a text as core/clean.py narrows it; what stands in quotes stays as it is."""
-    return clean.narrow(text, lambda text, at: (_quoted(text, at) or ("", 0))[1])
+    return clean.narrow(text, lambda text, at: (_quoted(text, at) or (0,))[-1])
 
 
 def spaced(text: str) -> str:
@@ -142,20 +146,20 @@ def normal(word: str, fold: dict[str, str]) -> str:
     return "".join([fold.get(letter, letter) for letter in word])
 
 
-def _quoted(text: str, at: int) -> tuple[Token, int] | None:
-    """Return the text in quotes that begins at a place, and the place behind it."""
+def _quoted(text: str, at: int) -> tuple[int, int, int] | None:
+    """Return where the text in quotes that begins at a place starts and ends, and the place behind its mark."""
     if at and not text[at - 1].isspace() and text[at - 1] not in _LEADING + ":=" and ord(text[at - 1]) < 0x3000:
         return None
     secret = SECRET.match(text, at)
     if secret:
-        return Token("", at, at, secret.end(), is_quoted=True), secret.end()
+        return at, secret.end(), secret.end()
     for marks in _QUOTES:
         # A closing mark is followed by a blank, punctuation or the end: it's stays one word.
         end = text.find(marks[1], at + 1) if text[at] == marks[0] else -1
         while end >= 0 and text[end + 1 : end + 2].isalnum() and ord(text[end + 1]) < 0x3000:
             end = text.find(marks[1], end + 1)
         if end > at + 1:
-            return Token("", at, at + 1, end, is_quoted=True), end + 1
+            return at + 1, end, end + 1
     return None
 
 
@@ -533,6 +537,12 @@ class Clause:
         """Return some segments of the clause, with signs of their own."""
         return Clause(self.sentence, self.tokens, self.segments[start:end], signs, self.is_value)
 
+    def without(self, signs: set[str], concepts: set[str]) -> Clause:
+        """Return the clause with other signs, and without some concepts that its words have."""
+        found = self.part(signs)
+        found.concepts.difference_update(concepts)
+        return found
+
     def norm(self, segment: Segment) -> str:
         """Return the words of a segment as they are compared."""
         return " ".join(token.norm for token in self.tokens[segment.start : segment.end])
@@ -666,7 +676,7 @@ class Scanner:
         length, concepts, values = self._longest(at)
         if typed and typed.end - at >= length:
             if typed.end - at == length and FILLER not in concepts:
-                typed.concepts = concepts
+                return Segment(at, typed.end, concepts, typed.values)
             return typed
         name = self._device(at)
         if name and name.end - at > length:
@@ -893,11 +903,11 @@ class Naming:
             # Words such as `from now on` are fillers: in a sentence that gives a name they are no condition.
             norms = [token.norm for token in clause.tokens[one.start : one.end]]
             if FILLER in one.concepts and self._edges.match(("" if norms[0] >= _WIDE else " ").join(norms)):
-                one.concepts = one.concepts - _HOLDING
+                one.concepts.difference_update(_HOLDING)
         for first, last in spans:
             before = [one for one in segments if one.end == first]
             if before and "rename" not in before[0].concepts:
-                before[0].concepts = before[0].concepts | {"called"}
+                before[0].concepts.add("called")
             segments = _merged(segments, first, last, clause)
         return segments
 
@@ -987,10 +997,10 @@ def _merged(segments: list[Segment], first: int, last: int, clause: Clause) -> l
             found.append(one)
             continue
         if one.start < first:
-            found.append(Segment(one.start, first, one.concepts, {}))
+            found.append(Segment(one.start, first, set(one.concepts), {}))
         if one is inside[0]:
             slips = _LONG_SLIPS if last - first > _LONG and tokens[0].norm < _WIDE else 0
             found.append(Segment(first, last, set(), {"quoted": NAMED}, slips))
         if one.end > last:
-            found.append(Segment(last, one.end, one.concepts, {}))
+            found.append(Segment(last, one.end, set(one.concepts), {}))
     return found

@@ -645,13 +645,12 @@ class Frame:
         for frame in others:
             for name, kind, _ in frame.slots:
                 kinds.setdefault(name, kind)
-        one = Frame(self.intent, self.mood, "", {})
-        one.names, one.fixed, one.bars = self.names, fixed, bars
-        one.wants = one.meant = set().union(*[frame.meant for frame in others])
-        slots = [(name, kind, False) for name, kind in kinds.items() if name not in fixed]
-        one.slots = sorted(slots, key=lambda slot: slot[1] in FREE)
-        one.free = [slot for slot in one.slots if slot[1] in FREE]
-        return one
+        wants = set().union(*[frame.meant for frame in others])
+        words = ["?" + "|".join(wants)] if wants else []
+        words += ["!" + "|".join(bars)] if bars else []
+        words += [f"{{{name}={value}}}" for name, value in fixed.items()]
+        words += [f"{{{name}?:{kind}}}" for name, kind in kinds.items() if name not in fixed]
+        return Frame(self.intent, self.mood, " ".join(words), dict.fromkeys(self.names, ""))
 
 
 class Fit:
@@ -732,7 +731,7 @@ class Frames:
             if found is not None:
                 if name in frame.names:
                     slots[name] = found.raw
-                filling.taken |= found.taken
+                filling.taken.update(found.taken)
                 gain += SLOT
                 loss += found.doubt
             elif name in given and (must or ("following" in clause.signs and name in CARRIED)):

@@ -43,11 +43,6 @@ class Request(TypedDict, total=False):
     only_sure: bool
     times: str
 
-class Line(Request, total=False):
-    """A line to the process."""
-
-    answer: object  # a fact
-
 # intents.json
 
 class SlotRule(TypedDict, total=False):
@@ -96,9 +91,8 @@ class IntentTexts(TypedDict, total=False):
     ask: dict[str, str]  # slot -> question
 
 Texts = dict[str, str]  # sentences by name
-WordList = Literal["real_words", "stops", "vague", "joiners", "particles"]
+WordList = Literal["stops", "vague", "joiners"]
 PatternList = Literal["lead", "request", "trail", "questions", "answers"]
-TextTable = Literal["texts", "asks", "closing", "status"]
 
 class Language(TypedDict, total=False):
     language: str
@@ -116,7 +110,6 @@ class Language(TypedDict, total=False):
     labels: dict[str, dict[str, str]]  # type -> value -> words
     places: dict[str, str]
     articles: list[str]
-    particles: list[str]
     joiners: list[str]
     stops: list[str]
     vague: list[str]

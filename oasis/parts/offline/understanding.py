@@ -237,11 +237,12 @@ class Understander:
             clause = Clause(narrowed, tokens, [], set(), self._is_value)
             if 0 < len(tokens) <= SENTENCE_TOKENS:
                 scanner = Scanner(self._words.lexicon, self._names, tokens)
-                clause.segments = scanner.segments()
-                clause.segments = self._words.naming.joined(clause, scanner.words)
+                clause = Clause(narrowed, tokens, scanner.segments(), set(), self._is_value)
+                segments = self._words.naming.joined(clause, scanner.words)
+                clause = Clause(narrowed, tokens, segments, set(), self._is_value)
                 for one in clause.segments:
                     if one.slips:
-                        one.concepts = one.concepts - self._frames.brakes  # a name is not a mistyped "not"
+                        one.concepts.difference_update(self._frames.brakes)  # a name is not a mistyped "not"
                 caution.times_marked(clause, self._words.marks)
                 caution.not_this(clause)
                 caution.yes_or_if(clause)
@@ -356,9 +357,9 @@ class Understander:
     def _loose_fit(self, clause: Clause, intent: str, fixed: dict[str, str], given: Raw) -> Fit | None:
         frame = self._frames.loose(intent, fixed)
         found = self._frames.fit(frame, clause, given, {"on", "off"}) if frame else None
-        if found:
-            found.loss += len(self._frames.needed(intent) - set(found.slots))
-        return found
+        if frame is None or found is None:
+            return None
+        return Fit(frame, found.slots, found.gain, found.loss + len(self._frames.needed(intent) - set(found.slots)))
 
     def _spans(self, clause: Clause) -> list[tuple[int, int]]:
         count = len(clause.segments)
@@ -379,8 +380,8 @@ class Understander:
             start += 1
         bare = clause.part(clause.signs | {"following"} | ({"also"} if start else set()), start)
         if "follow" in clause.concepts:
-            bare.signs = bare.signs - {ASKED}  # 'what about the other one' is no question
-            bare.concepts = bare.concepts - {ASKED} - self._frames.asking
+            # 'what about the other one' is no question
+            bare = bare.without(bare.signs - {ASKED}, {ASKED, *self._frames.asking})
         given = dict(before.slots)
         fits = [one for one in self._fits(bare, given) if one.intent != before.intent]
         fits += self._same(bare, before, given)
@@ -620,7 +621,8 @@ class Understander:
             piece = self._piece(clause, start, end)
             goes_on = bool(parts) and ("it" in piece.concepts or len(piece.segments) < SHORT)
             if goes_on:
-                piece.signs = piece.signs | {"following"} | (self._frames.topic(parts[-1].intent) - piece.concepts)
+                more = {"following"} | (self._frames.topic(parts[-1].intent) - piece.concepts)
+                piece = piece.without(piece.signs | more, more)
             known = self._odds(piece)
             fits = self._whole_fits(piece, _likeliest(known), dict(parts[-1].slots) if goes_on else {})
             if not fits:
