@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 
 from oasis.parts.offline import slots as slot_types
 from oasis.parts.offline.clause import SENTENCE_CHARS, SENTENCE_TOKENS, Token, normal, spaced, tokenize
@@ -32,7 +33,7 @@ _CLASS = re.compile(r"<(\w+)>")
 _PIECE = re.compile(r"[()\[\]|]|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
 _BRACKETS = {"(": "(?:", "[": "(?:", "|": "|", ")": ")", "]": ")?"}
 _QUOTED = "\0"
-ANY = ""  # in a set of keywords: a sentence needs none of them
+ANY = ""  # among keywords: a sentence may have another word, or none
 _TRAIL = 4  # words of courtesy at the end
 CUTS = 5  # places where one sentence may be two requests; each costs a pass over the patterns
 
@@ -59,26 +60,31 @@ class Pattern:
     def __init__(self, language: Language, fold: dict[str, str], text: str, of: str, kinds: dict[str, str]) -> None:
         self.of = of
         self.slots: list[Slot] = []  # in the order of the groups
-        self.needs: list[set[str]] = []
-        self._lists = language.get("lists", {})
-        while "<" in text:
-            text = _CLASS.sub(lambda name: language["classes"][name[1]], text)
-        self._pieces = _PIECE.findall(normal(spaced(text), fold))  # wide characters are a keyword each
+        self._language = language
+        self._fold = fold
+        self._text = text
         self._kinds = kinds
-        self._phrases = functools.partial(Pattern, language, fold, of="", kinds={})
+        needs: list[set[str]] = []
         depth, before = 0, ""
-        for word in self._pieces:
+        for word in self._pieces():
             if word in _BRACKETS:
                 if not depth and word in "([":
-                    self.needs.append(set())
+                    needs.append(set())
                 if word == "[" and (not depth or before in ("(", "|")):
-                    self.needs[-1].add(ANY)
+                    needs[-1].add(ANY)
                 depth += (word in "([") - (word in ")]")
             elif depth:
-                self.needs[-1].add(ANY if word[0] == "{" else word)
+                needs[-1].add(ANY if word[0] == "{" else sys.intern(word))
             elif word[0] != "{":
-                self.needs.append({word})
+                needs.append({sys.intern(word)})
             before = word
+        self.needs = [need for need in needs if ANY not in need]
+
+    def _pieces(self) -> list[str]:
+        text = self._text
+        while "<" in text:
+            text = _CLASS.sub(lambda name: self._language["classes"][name[1]], text)
+        return _PIECE.findall(normal(spaced(text), self._fold))  # wide characters are a keyword each
 
     @functools.cached_property
     def expression(self) -> re.Pattern[str]:
@@ -87,19 +93,23 @@ class Pattern:
 
     def source(self) -> str:
         found = ""
-        for word in self._pieces:
+        lists = self._language.get("lists", {})
+        for word in self._pieces():
             name, _, kind = word[1:-1].partition(":")
             kind = kind or self._kinds.get(name, name)
             if word in _BRACKETS:
                 found += _BRACKETS[word]
             elif word[0] != "{":
                 found += re.escape(word) + " "
-            elif kind not in self._lists:
+            elif kind not in lists:
                 self.slots.append((name, kind, ""))
                 found += "((?:[^ ]+ ){1,%d}?)" % slot_types.WIDTHS.get(kind, 4)
             else:
-                self.slots += [(name, kind, value) for value in self._lists[kind]]
-                values = ["|".join(self._phrases(one).source() for one in many) for many in self._lists[kind].values()]
+                self.slots += [(name, kind, value) for value in lists[kind]]
+                phrases = [
+                    [Pattern(self._language, self._fold, one, "", {}) for one in many] for many in lists[kind].values()
+                ]
+                values = ["|".join(one.source() for one in many) for many in phrases]
                 found += f"(?:({')|('.join(values)}))"
         return found
 
@@ -131,11 +141,9 @@ class Grammar:
         if name not in self._patterns:
             own: Any = self.language
             if name in ("patterns", "about"):
-                listed = [
-                    self.pattern(one, intent, kinds_of(self._intents[intent]))
-                    for intent, texts in own["intents"].items()
-                    for one in texts.get(name, ())
-                ]
+                kinds = {intent: kinds_of(self._intents[intent]) for intent in own["intents"]}
+                texts = own["intents"].items()
+                listed = [self.pattern(one, of, kinds[of]) for of, said in texts for one in said.get(name, ())]
             else:
                 listed = [self.pattern(one) for one in own.get(name, ())]
             self._patterns[name] = listed
@@ -235,7 +243,7 @@ class Grammar:
     def _matches(self, sentence: str, tokens: list[Token], patterns: list[Pattern], stops: set[str]) -> Iterator[Match]:
         """Yield the patterns that cover all tokens; `stops` are words that no text without quotes has in it."""
         text = _joined(tokens)
-        words = {ANY, *(token.norm for token in tokens)}
+        words = {token.norm for token in tokens}
         for one in patterns:
             match = one.expression.fullmatch(text) if all(need & words for need in one.needs) else None
             if not match:
