@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.api.parts import Services
@@ -78,8 +80,6 @@ BUS_ROLES: dict[str, tuple[str, ...]] = {
 
 def bus_methods(daemon: Daemon, waiters: Waiters) -> Phone:
     """Return what answers BUS_METHODS."""
-    import time
-
     from oasis.parts.lua.phone import Phone
 
     return Phone(daemon, waiters, time.monotonic, BUS_METHODS)

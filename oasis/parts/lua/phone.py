@@ -255,12 +255,11 @@ class Phone:
         for tool in tools:
             name, schema = tool["name"], schemas.get(tool["name"]) or {}
             # Upstream's registry has the properties as a list of name:type:description.
-            given = [(key, one.get("type", "string"), one.get("description", ""))
-                     for key, one in schema.get("properties", {}).items()]  # fmt: skip
+            given = [(key, one) for key, one in schema.get("properties", {}).items() if isinstance(one, dict)]
             found[name] = {
                 "name": name, "server": tool["source"], "enable": _flag(tool["enabled"]), "type": "function",
-                "description": tool["description"], "conflict": "0",
-                "property": [":".join(words) for words in given], "required": list(schema.get("required", [])),
+                "description": tool["description"], "conflict": "0", "required": list(schema.get("required", [])),
+                "property": ["%s:%s:%s" % (key, _type_of(one), one.get("description") or "") for key, one in given],
             }  # fmt: skip
         info = [{"name": name, "status": "loaded"} for name in sorted({tool["source"] for tool in tools})]
         return {"tools": found, "server_info": info, "local_tool": "1"}
@@ -306,6 +305,13 @@ def _flag(is_on: bool) -> str:
     return "1" if is_on else "0"
 
 
+def _type_of(schema: Mapping[str, Any]) -> str:
+    """Return the one type that upstream's programs read; a server of MCP may give several, or none."""
+    given = schema.get("type")
+    kinds = [kind for kind in (given if isinstance(given, list) else [given]) if kind != "null"]
+    return str(kinds[0]) if kinds and kinds[0] else "string"
+
+
 def _chat_file(messages: Mapping[str, str], count: int) -> bytes:
     """Return a chat file of the messages role1, content1, role2, …; incomplete ones are left out."""
     pairs = [(messages[f"role{number}"], messages[f"content{number}"]) for number in range(1, count + 1)]
@@ -340,6 +346,7 @@ def arguments_of(param: str) -> dict[str, Json]:
 # With the start of a run and the way through the web server well below the 30 s of the app.
 SEND_S = 23.0
 AGAIN_S = 120.0
+_RECEIVED = -1.0  # until when the same message joins a turn whose end is known to have arrived
 _SLICE_MS = 3000
 # Turns that are remembered: more than the phones of a house begin in two minutes.
 _KEPT = 16
@@ -353,15 +360,17 @@ _VERBS = ("set", "add", "add_list", "del_list", "delete", "reorder")
 
 
 class _Sent:
-    """A turn that a call began: when it was last asked for, by which session, and whether its end was reported."""
+    """A turn that a call began: until when the same message joins it though it has ended."""
 
-    def __init__(self, run: str, chats: tuple[str, str], message: str, now_s: float) -> None:
+    def __init__(self, run: str, chats: tuple[str, str], message: str, until_s: float) -> None:
         self.run = run
         self.chats = chats  # its chat, and the one that was wanted: "" where a new one was
         self.message = message  # its digest
-        self.since_s = now_s
-        self.session = ""
-        self.is_reported = self.is_received = False
+        self.joined(until_s, "")
+
+    def joined(self, until_s: float, session: str) -> None:
+        """Note a reply; `session` is the one that got the end of the turn, "" for none."""
+        self.until_s, self.session = until_s, session
 
 
 class Sending:
@@ -383,10 +392,9 @@ class Sending:
         with self._lock:
             sent = self._sent(role, chat, message) or self._begin(role, chat, topic, message)
         story = self.follow(sent.run, role, until_s)
-        with self._lock:
-            sent.since_s, sent.session = self._now_s(), str(role.get("session", ""))
-            sent.is_reported = not story.is_open
-            sent.is_received = sent.is_reported and not sent.session  # nothing tells later that it arrived
+        session = "" if story.is_open else str(role.get("session", ""))
+        with self._lock:  # without a session nothing tells later that the end arrived
+            sent.joined(self._now_s() + AGAIN_S if story.is_open or session else _RECEIVED, session)
         name = sent.chats[0]
         titles = [one["title"] for one in self._call("chat.list", {}, role)["item"] if one["id"] == name]
         return {**story.reply(name), "id": name, "title": str(titles[0]) if titles else ""}
@@ -395,7 +403,8 @@ class Sending:
         """Note that a session calls something else: the last reply to it has arrived."""
         with self._lock:
             for sent in self._known:
-                sent.is_received |= bool(session) and sent.is_reported and sent.session == session
+                if session and sent.session == session:
+                    sent.joined(_RECEIVED, session)
 
     def follow(self, run: str, role: Role, until_s: float) -> Story:
         """Follow a run until it ends, waits for its owner, or the time is over; return its story."""
@@ -424,8 +433,7 @@ class Sending:
                 state = self._call("run.poll", {"run": sent.run, "since": 1 << 30}, role)["state"]
             except UsageError:
                 state = ""  # long over
-            is_late = sent.is_received or self._now_s() - sent.since_s > AGAIN_S
-            if state in _OPEN or not is_late:
+            if state in _OPEN or self._now_s() <= sent.until_s:
                 return sent
         return None
 
@@ -436,7 +444,7 @@ class Sending:
             params["topic"] = topic if topic in known else "default"  # as upstream does
         run = self._call("run.start", params, role)
         digest = sha256(message.encode("utf-8", "replace"))
-        sent = _Sent(run["run"], (run["chat"], chat), digest, self._now_s())
+        sent = _Sent(run["run"], (run["chat"], chat), digest, self._now_s() + AGAIN_S)
         self._known = [*self._known[1 - _KEPT :], sent]
         return sent
 

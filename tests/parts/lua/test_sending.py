@@ -3,12 +3,14 @@
 import json
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from oasis.bus.calls import Waiters
 from oasis.errors import UsageError
-from oasis.parts.lua.phone import AGAIN_S, SEND_S, Sending, Story, arguments_of, commands_of, proposal
+from oasis.parts.lua.manifest import BUS_METHODS
+from oasis.parts.lua.phone import AGAIN_S, SEND_S, Phone, Sending, Story, arguments_of, commands_of, proposal
 from oasis.ubus.message import REPLY_BYTES, encode
 
 ROLE = {"name": "owner", "terminal": False, "session": "a" * 32}
@@ -308,3 +310,13 @@ def test_a_send_whose_answer_failed_is_joined_and_not_begun_again(methods, sendi
 
 def failing(**_):
     raise UsageError("the daemon is busy")
+
+
+def test_a_tool_of_a_foreign_server_is_listed_whatever_its_schema_says():
+    schema = {"properties": {"a": {"type": ["null", "integer"], "description": None}, "b": True, "c": {}}}
+    starter = SimpleNamespace(registry=SimpleNamespace(specs=lambda: [{"name": "x.y", "input_schema": schema}]))
+    row = {"name": "x.y", "source": "x", "enabled": True, "description": "d"}
+    methods = SimpleNamespace(call=lambda name, params, role: {"tools": [row]})
+    daemon = SimpleNamespace(turn_starter=lambda: starter, methods=methods)
+    phone = Phone(daemon, None, time.monotonic, BUS_METHODS)
+    assert phone.call("tool.edge.tool_list", {}, ROLE)["tools"]["x.y"]["property"] == ["a:integer:", "c:string:"]
