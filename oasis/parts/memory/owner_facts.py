@@ -76,7 +76,7 @@ class Memory:
 
     def memory_list(self) -> FactList:
         """Return all facts, the surest first."""
-        self.daily()
+        self._begin_day()
         facts = self.facts.all()
         for fact in facts:
             del fact["day"]
@@ -139,8 +139,7 @@ class Memory:
 
     # What turns call
 
-    def daily(self) -> None:
-        """Do what is due once a day; whoever has a timer may call it as often as it likes."""
+    def _begin_day(self) -> None:
         try:
             self.facts.begin_day()
         except StoreError as error:
@@ -153,7 +152,7 @@ class Memory:
         is_small = service is None or (tokens < _LARGE_TOKENS if tokens else is_home)
         try:
             if is_sent:
-                self.daily()
+                self._begin_day()
             sure = self.facts.sure()
             found = self.near.nearest(turn["said"], sure, is_small, is_sent, is_home) if sure else []
             # What was no secret when it was said may have become one.

@@ -33,6 +33,8 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from oasis.agent.runs import Run
     from oasis.agent.shapes import AnswerEvent as Answered
     from oasis.agent.shapes import Ask, Asked, OfferedTool, OnEvent
@@ -67,6 +69,7 @@ _NOTED = "approved for the runs of this schedule; nothing is changed now"
 _EVERY = "ahead, for every run (%s): %s"
 _AHEAD = "schedule %s: approved ahead"
 NEEDED = ("when", "wish")
+_LATEST_S = 1 << 37  # behind the year 6000
 _KINDS: dict[str, type] = {
     "when": str, "wish": str, "synthesis": str, "service": str, "timezone": str, "chat": str, "note": str,
     "since_unix_s": int, "fired_unix_s": int, "pause_s": int, "calls": list, "approved": list, "plan": dict,
@@ -140,7 +143,7 @@ class Jobs:
         """Return what became of the plan of a job's last run, "" for an unknown state."""
         until_s, until = plan.get("until_unix_s"), ""
         try:
-            until = self.zone(job).shown(until_s if isinstance(until_s, int) else 0)
+            until = self.zone(job).shown(until_s if _is_time(until_s) else 0)
         except OasisError:
             pass  # its zone is one no more
         words = STATES.get(str(plan.get("state")), "")
@@ -183,11 +186,17 @@ def fault(record: Record) -> str:
         if not record.get(name):
             return "it has no %s" % name
     for name, kind in _KINDS.items():
-        if not isinstance(record.get(name, kind()), kind):
+        value = record.get(name, kind())
+        if not isinstance(value, kind) or (kind is int and not _is_time(value)):
             return "its %s is invalid" % name
     if not all(isinstance(one, dict) for one in [*record.get("calls", []), *record.get("approved", [])]):
         return "its calls are invalid"
     return ""
+
+
+def _is_time(value: object) -> TypeGuard[int]:
+    """Return whether a number of a record is a time that a calendar has; others are nobody's but the flash's."""
+    return isinstance(value, int) and 0 <= value < _LATEST_S
 
 
 class JobRun(Principal):
@@ -268,7 +277,7 @@ class JobRun(Principal):
         self.is_waiting = True
         self._kit.approvals.put(made)
         try:
-            self._runner.plan_waits(self, made)
+            self.plan = self._runner.plan_waits(self.job, made)
         except BaseException:
             self._kit.approvals.drop(made)
             raise
@@ -486,16 +495,17 @@ class Runner:
             return None
         return found if found["vendor"] != OFFLINE else None
 
-    def plan_waits(self, made: JobRun, plan: Plan) -> None:
-        """Note that a plan of a run is going to wait, tell the owner, and let other jobs run meanwhile."""
+    def plan_waits(self, job: Job, plan: Plan) -> PlanNote:
+        """Note that a plan of a job is going to wait, tell the owner, and let other jobs run; return the note."""
         until_s = self.kit.clock.unix_s() + WAIT_S
-        until = self._jobs.zone(made.job).shown(until_s)
+        until = self._jobs.zone(job).shown(until_s)
         words = plan["summary"] or "a plan"
         summary = _short(str(self.kit.redactor.text(clean.line(words))), SUMMARY_CHARS)  # as it is kept on flash
-        made.plan = {"state": "waiting", "id": str(plan["id"]), "summary": summary, "until_unix_s": until_s}
-        self._jobs.note_plan(made.job, made.plan)
-        self.tell(made.job, "waits for you until %s: %s" % (until, words), "schedule_waiting", str(plan["id"]))
+        note: PlanNote = {"state": "waiting", "id": str(plan["id"]), "summary": summary, "until_unix_s": until_s}
+        self._jobs.note_plan(job, note)
+        self.tell(job, "waits for you until %s: %s" % (until, words), "schedule_waiting", str(plan["id"]))
         self._wake()
+        return note
 
     def run_ended(self, made: JobRun, state: str, words: str) -> None:
         """Note what became of a run and tell the owner; `words` are its last."""

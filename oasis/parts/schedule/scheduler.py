@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 
 from oasis.config.settings import OFFLINE, is_at_home
 from oasis.core import clean
@@ -41,8 +40,6 @@ JOBS = 64
 # Of a wish: a message of the owner's may be longer, but nobody reads a job's again.
 WISH_CHARS, SYNTHESIS_CHARS = 2000, 1000
 EVENT_PAUSE_S = (60, 7 * 86400)
-# When memory is tidied: nobody asks for anything then.
-_DAILY_HOUR = 3
 _NEVER_S = 1 << 40  # behind those that have a time
 _TOOL_SHOWN: tuple[shapes.ToolKey, ...] = (
     "id", "when", "understood", "moments", "assumed", "wish", "enabled", "next", "note", "needs",
@@ -63,8 +60,7 @@ class Schedule:
         self._devices = Devices(kit)
         self._runner = Runner(kit, self._jobs, pipe.wake)
         events = RouterEvents(kit.facts, self._devices.is_known, self._space, kit.clock.now_s)
-        self._timer = Timer(kit, self._jobs, self._runner, events, pipe, self._tidy_memory)
-        self._tidied: list[int] = []  # the day on which memory was tidied
+        self._timer = Timer(kit, self._jobs, self._runner, events, pipe)
         self.source = self
 
     def start(self) -> None:
@@ -272,19 +268,6 @@ class Schedule:
         found = os.statvfs(self._kit.root.state_folder)
         return found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
 
-    def _tidy_memory(self, now_s: int) -> None:
-        """Let memory do its daily work, once, in the small hours."""
-        *today, hour, _, _ = self._zones.router().local(now_s)
-        if hour != _DAILY_HOUR or today == self._tidied:
-            return
-        self._tidied = today
-        memory = self._kit.parts.find("memory")
-        try:
-            if memory is not None:
-                memory.daily()
-        except OasisError as error:
-            self._kit.log("memory: " + error.message)
-
 
 gather = Schedule
 
@@ -307,23 +290,21 @@ _MISSED_S = 90000
 
 
 class Timer:
-    """Fires the jobs of one daemon; `daily(unix_s)` is called with each check."""
+    """Fires the jobs of one daemon."""
 
-    def __init__(
-        self, kit: Services, jobs: Jobs, runner: Runner, events: RouterEvents, pipe: Pipe, daily: Callable[[int], None]
-    ) -> None:
+    def __init__(self, kit: Services, jobs: Jobs, runner: Runner, events: RouterEvents, pipe: Pipe) -> None:
         self._kit = kit
         self._jobs = jobs
         self._runner = runner
         self._events = events
         self._pipe = pipe
-        self._daily = daily
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_stopped = False
         self._fired_s: dict[str, float] = {}  # by events, on the monotonic clock
         self._known_s: dict[str, int] = {}  # since when this thread knows a job
         self._unnoted: set[str] = set()  # jobs that wait for a flash that can be written
+        self._wanted: dict[str, list[Job]] = {}  # the jobs that wait for each event
 
     def look(self) -> None:
         """Look at the jobs again: at start, and whenever one was changed."""
@@ -351,7 +332,7 @@ class Timer:
                     if line is None:
                         wait_s = self.step()
                     else:
-                        self._events.take(line, set(_events(self._jobs.enabled())))
+                        self._events.take(line, set(self._wanted))
                 except OasisError as error:  # the flash cannot be read or written
                     self._kit.log("schedule: %s" % error.message)
                 except Exception as bug:  # without this thread no job would ever run again, and nobody would know
@@ -366,17 +347,17 @@ class Timer:
     def step(self) -> float | None:
         """Fire what is due; return the seconds until there is something to look at, None when nothing is enabled."""
         jobs = self._jobs.enabled()
+        meant = self._meant(jobs)
         now_s = self._kit.clock.unix_s()
         if not self._kit.is_clock_trusted(max([int(job.get("fired_unix_s", 0)) for job in jobs], default=0)):
             return LONGEST_S if jobs else None  # the hook of the time servers wakes us when it is set
-        self._daily(now_s)
-        timed = self._moments(jobs, now_s)
+        timed = self._moments(meant, now_s)
         due = sorted((at, number) for number, (at, _) in enumerate(timed) if at <= now_s)
         for _, number in due:
             self._fire(timed[number][1], now_s)
-        wanted = _events(jobs)
-        for event in self._events.due(set(wanted)) if wanted else []:
-            for job in wanted[event["event"]]:
+        wanted = set(self._wanted)
+        for event in self._events.due(wanted) if wanted else []:
+            for job in self._wanted[event["event"]]:
                 if self._is_rested(job, now_s):
                     self._fired_s[job["id"]] = self._kit.clock.now_s()
                     self._fire(job, now_s, event)
@@ -385,22 +366,33 @@ class Timer:
             return None
         if due:
             return 0.0  # for the next moments of what was fired now
-        waits = [wait_s, self._events.wait_s(set(wanted)), *[float(at - now_s) for at, _ in timed]]
+        waits = [wait_s, self._events.wait_s(wanted), *[float(at - now_s) for at, _ in timed]]
         return min([float(LONGEST_S), *[one for one in waits if one is not None]])
 
-    def _moments(self, jobs: list[Job], now_s: int) -> list[tuple[int, Job]]:
-        """Return when each job is due next, or since when; one that cannot be read any more is disabled."""
+    def _meant(self, jobs: list[Job]) -> list[tuple[Job, trigger.Trigger, Zone]]:
+        """Return what jobs mean, and note who waits for an event; one that cannot be read any more is disabled."""
         found = []
+        wanted: dict[str, list[Job]] = {}
         for job in jobs:
             try:
                 meant = trigger.parse(job["when"])
-                known_s = self._known_s.get(job["id"], now_s)
-                # What was noted under a wrong clock does not say since when a job is known.
-                self._known_s[job["id"]] = known_s = now_s if known_s > now_s + WRONG_S else known_s
-                at = None if meant.event else _moment(meant, job, now_s, self._jobs.zone(job), known_s)
+                found.append((job, meant, self._jobs.zone(job)))
             except OasisError as error:
                 self._runner.disable(job, error.message)
                 continue
+            if meant.event:
+                wanted.setdefault(meant.event, []).append(job)
+        self._wanted = wanted
+        return found
+
+    def _moments(self, jobs: list[tuple[Job, trigger.Trigger, Zone]], now_s: int) -> list[tuple[int, Job]]:
+        """Return when each job that has times is due next, or since when; one that never comes again is disabled."""
+        found = []
+        for job, meant, zone in jobs:
+            known_s = self._known_s.get(job["id"], now_s)
+            # What was noted under a wrong clock does not say since when a job is known.
+            self._known_s[job["id"]] = known_s = now_s if known_s > now_s + WRONG_S else known_s
+            at = None if meant.event else _moment(meant, job, now_s, zone, known_s)
             if at is not None:
                 found.append((at, job))
             elif not meant.event:
@@ -456,17 +448,4 @@ def _moment(meant: trigger.Trigger, job: Job, now_s: int, zone: Zone, begin_s: i
     later = meant.next(max(found, now_s - _MISSED_S), zone)
     while later is not None and later <= now_s:
         found, later = later, meant.next(later, zone)
-    return found
-
-
-def _events(jobs: list[Job]) -> dict[str, list[Job]]:
-    """Return the jobs that wait for each event."""
-    found: dict[str, list[Job]] = {}
-    for job in jobs:
-        try:
-            event = trigger.parse(job["when"]).event
-        except OasisError:
-            continue
-        if event:
-            found.setdefault(event, []).append(job)
     return found

@@ -115,13 +115,13 @@ class World:
     def __init__(self, folder, files=None, time=None, **parts):
         self.path = str(folder) + "/schedule.jsonl"
         self.time = time or Time()
-        self.log, self.days = [], []
+        self.log = []
         self.watch, self.pipe = parts.get("watch") or Quiet(), parts.get("pipe") or NoPipe()
         self.records = Records(files or Files(), self.path)
         self.jobs = Jobs(self.records, self, self.log.append)
         self.runner = Runner(self.jobs)
         kit = SimpleNamespace(clock=self.time, is_clock_trusted=self.time.trusted, log=self.log.append)
-        self.timer = Timer(kit, self.jobs, self.runner, self.watch, self.pipe, self.days.append)
+        self.timer = Timer(kit, self.jobs, self.runner, self.watch, self.pipe)
 
     def router(self):
         return BERLIN

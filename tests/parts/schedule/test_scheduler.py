@@ -12,7 +12,7 @@ from oasis.parts.schedule.scheduler import Schedule
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.tools.router import Facts
-from tests.parts.schedule.kit import HOUR, Time, at
+from tests.parts.schedule.kit import HOUR, Time
 
 LEASES = b"1795335000 02:00:00:00:00:01 192.168.1.9 phone *\n"
 
@@ -27,7 +27,7 @@ class Kit:
         self.facts = Facts(config.get, lambda *_: None, leases.get, self.clock.unix_s)
         numbers = itertools.count(1)
         self.new_id = lambda: "e%d" % next(numbers)
-        self.told, self.logged, self.days, self.begun = [], [], 0, 0
+        self.told, self.logged, self.begun = [], [], 0
         self.parts = self.chats = self.approvals = self.redactor = self.settings = self
         self.text = str
         self.fault = None
@@ -56,8 +56,6 @@ class Kit:
         return self.decide(plan, is_cancelled)
 
     def find(self, name):
-        if name == "memory":
-            return self
         raise UsageError("nothing is called so")
 
     def part(self, name):
@@ -66,9 +64,6 @@ class Kit:
 
     def tell(self, kind, text, **fields):
         self.told.append((kind, text))
-
-    def daily(self):
-        self.days += 1
 
 
 @pytest.fixture
@@ -88,24 +83,6 @@ def book(kit):
     made = Schedule(kit)
     made._timer.look = lambda: None  # its thread: here a test takes the steps
     return made
-
-
-def test_memory_is_tended_once_a_night(kit, book):
-    book.schedule_add(when="12:30 daily", wish="x")["entry"]
-    for _ in range(3 * 24 * 4):
-        kit.clock.pass_s(HOUR / 4)
-        book._tidy_memory(kit.clock.unix_s())
-    assert kit.days == 3
-
-
-def test_memory_is_tended_by_the_thread_and_not_by_day(kit, book):
-    book.schedule_add(when="2027-11-23 12:00", wish="x")["entry"]
-    book._timer.step()
-    assert kit.days == 0
-    kit.clock.unix = at("2026-11-23 03:05")
-    book._timer.step()
-    book._timer.step()
-    assert kit.days == 1
 
 
 def test_devices_that_are_here_are_known_before_anybody_waits_for_new_ones(kit, book):
@@ -157,6 +134,7 @@ def test_a_device_is_told_also_where_it_cannot_be_kept(kit, book):
         ({"when": "12:30 daily", "wish": ["x"]}, "wish"), ({"when": "12:30 daily", "wish": "x", "calls": [1]}, "calls"),
         ({"when": "12:30 daily", "wish": "x", "since_unix_s": "now"}, "since_unix_s"),
         ({"when": "12:30 daily", "wish": "x", "timezone": 5}, "timezone"),
+        ({"when": "12:30 daily", "wish": "x", "since_unix_s": -(1 << 60)}, "since_unix_s"),
     ],
 )  # fmt: skip
 def test_what_somebody_wrote_into_the_file_by_hand_is_told_and_hides_no_other(kit, book, fields, why):
@@ -263,7 +241,7 @@ def test_order_says_what_became_of_the_plan_that_waited(kit, book, decision, wor
     role = book._runner._job_run(book._jobs.records.get(entry["id"]), None, False)
     book._runner._runs.append(role)
     plan = {"id": "p1", "summary": "close a port", "risk": "risky", "needs_approval": True}
-    book._runner.plan_waits(role, plan)
+    role.plan = book._runner.plan_waits(role.job, plan)
     role.is_waiting = True
     (shown,) = book.schedule_list()["entries"]
     assert shown["plan"]["words"] == "its plan waits for you until 2026-11-23 00:00: close a port"
@@ -285,3 +263,9 @@ def test_start_looks_at_the_file_alone(kit, book):
     changed(book, entry["id"], {"enabled": False})
     book._jobs.records.compact()
     assert not has_enabled(kit.files.read(path))
+
+
+def test_a_time_that_no_calendar_has_in_the_note_of_a_plan_hides_no_list(book):
+    entry = book.schedule_add(when="12:30 daily", wish="look")["entry"]
+    book._jobs.note_plan(book._jobs.get(entry["id"]), {"state": "expired", "until_unix_s": 1 << 60})
+    assert "nobody decided" in book.schedule_list()["entries"][0]["plan"]["words"]

@@ -118,7 +118,7 @@ def test_bad_entry_is_disabled_and_told_and_the_others_go_on(world):
     world.add("good", "12:01 daily")
     world.pass_to("2026-11-22 12:01")
     assert world.ran() == ["good"]
-    assert [name for name, _ in world.runner.told] == ["bad", "never", "zone"], "told once"
+    assert sorted(name for name, _ in world.runner.told) == ["bad", "never", "zone"], "told once"
     assert [name for name in ("bad", "never", "zone", "good") if world.records.get(name)["enabled"]] == ["good"]
 
 
@@ -162,12 +162,6 @@ def test_owner_who_changes_an_entry_while_it_fires_wins(world):
     world.records.delete(["off"])
     world.timer._fire(seen, world.time.unix)
     assert world.records.get("off") is None, "a deleted entry does not come back"
-
-
-def test_memory_is_tended_with_each_look(world):
-    world.add("off", "22:00 daily")
-    world.timer.step()
-    assert world.days == [world.time.unix]
 
 
 # Power and flash
