@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oasis.parts.memory.knowledge import Ingest
+from oasis.parts.memory.ranking import packed
 from tests.parts.memory import minilm, recall
 from tests.parts.memory.store import Shelf, Swift
 
@@ -35,13 +36,13 @@ class _Random:
         self._chance = random.Random(5)
         self.made: list[list[float]] = []
 
-    def each(self, texts: list[str], is_cancelled: object = None, told: object = None) -> Any:
-        for _ in texts:
-            self.made.append([self._chance.gauss(0, 1) for _ in range(DIMS)])
-            yield self.made[-1]
+    def service(self) -> dict[str, str]:
+        return {"name": self.name}
 
-    def embed(self, texts: list[str], is_cancelled: object = None) -> list[list[float]]:
-        return list(self.each(texts))
+    def rows(self, texts: list[str], is_cancelled: object = None, told: object = None) -> list[bytes]:
+        made = [[self._chance.gauss(0, 1) for _ in range(DIMS)] for _ in texts]
+        self.made += made
+        return [packed(vector) for vector in made]
 
 
 def measure(bench: Any, folder: str, times: int) -> None:
@@ -108,14 +109,11 @@ def _ingest(bench: Any) -> None:
     sentence = "The router keeps what was said about it, and nobody has to say it twice. "
     paragraph = sentence * 6
     text = (paragraph + "\n\n") * (INGESTED // (len(paragraph) + 2))
-    ingest = Ingest(_never, _never)
+    kit: Any = None  # nothing is read elsewhere
+    ingest = Ingest(kit, bool)
     took = _ms(lambda: ingest.file("a.md", text.encode()), 1)
     copied = _ms(lambda: text.encode().decode().split("\n\n"), 3)
     bench.row("1 MB of Markdown: read and cut into chunks", took, copied, "decode and split", "ms")
-
-
-def _never(*given: object) -> dict[str, Any]:
-    raise AssertionError(given)
 
 
 def _recall(bench: Any, folder: str) -> None:

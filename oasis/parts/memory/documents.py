@@ -15,7 +15,7 @@ are taken: of all rows only the signs are compared, as bits; of the nearest by t
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from oasis.core import jsonl
 from oasis.core.ids import is_xid
@@ -190,10 +190,11 @@ class Library:
         Raises: UsageError where no model is set for it, ProviderError when it fails; what was made before stays.
         """
         waiting = [one for one in self.all() if one["vectors"] != "current"]
-        total = sum([one["chunks"] for one in waiting])
-        done = 0
+        if waiting and self._embedder().service() is None:
+            raise UsageError("no model is set for vectors", "oasis alias embedding SERVICE/MODEL")
+        total, done = sum([one["chunks"] for one in waiting]), 0
         for one in waiting:
-            done += self._embed(one, is_cancelled, lambda count, _, before=done: told(before + count, total))  # type: ignore[misc]
+            done += self.embed_one(one, is_cancelled, lambda count, _, before=done: told(before + count, total))  # type: ignore[misc]
         return done
 
     def embed_one(self, document: Document, is_cancelled: IsCancelled, told: Progress, is_home: bool = False) -> int:
@@ -201,25 +202,17 @@ class Library:
 
         `is_home`: what stays at home, for which a model elsewhere counts as none.
         """
-        if is_home and not self._embedder().is_local:
-            return 0
-        try:
-            return self._embed(document, is_cancelled, told)
-        except UsageError:
-            return 0
-
-    def _embed(self, document: Document, is_cancelled: IsCancelled, told: Progress) -> int:
-        name, texts, embedder = document["id"], self.texts(document["id"]), self._embedder()
+        name, embedder = document["id"], self._embedder()
         label = embedder.name
+        if is_home and not embedder.is_local:
+            return 0
+        texts = self.texts(name)
         # A chunk that cannot be read has a vector as well, of its document's title: numbers stay what they are.
         searched = [_searched(document, texts.get(at, "")) for at in range(document["chunks"])]
-        made = embedder.each(searched, is_cancelled, told)
-        if made is None:
-            raise UsageError("no model is set for vectors", "oasis alias embedding SERVICE/MODEL")
-        rows = ranking.packed(made)
+        rows = embedder.rows(searched, is_cancelled, told)
         with self._writing:
-            if self._document(name) is None:
-                return 0  # deleted meanwhile
+            if not rows or self._document(name) is None:
+                return 0  # no model, or deleted meanwhile
             self._check_room(sum([len(row) for row in rows]))
             self._vectors.write(name, label, rows)
         return len(rows)
@@ -277,7 +270,7 @@ class Library:
             return []
         if len(names) < len(documents):
             notes.append("%d documents were looked for by words alone" % (len(documents) - len(names)))
-        return [key for score, key in self._vectors.nearest_to(row, names, DEPTH, label) if score > 0]
+        return [key for score, key in self._vectors.nearest(row, names, DEPTH, label) if score > 0]
 
 
 def _searched(document: Document, text: str) -> str:
@@ -335,17 +328,13 @@ class Vectors:
         self.files = files
         self.folder = folder
 
-    def put(self, name: str, label: str, vectors: Iterable[Sequence[float]]) -> None:
-        """Write the vectors of one document in place of those it had.
+    def write(self, name: str, label: str, rows: list[bytes]) -> None:
+        """Write the packed vectors of one document in place of those it had.
 
         Raises: SchemaError when they are not of one length, StoreError when the flash refuses.
         """
-        self.write(name, label, ranking.packed(vectors))
-
-    def write(self, name: str, label: str, rows: list[bytes]) -> None:
-        """Do the same with rows that were packed before."""
-        if not rows:
-            raise SchemaError("there are no vectors for %s" % name, "one for each chunk")
+        if len({ranking.SCALE.size, *map(len, rows)}) != 2:
+            raise SchemaError("the vectors of %s have no length, or several" % name, "one model makes one length")
         head = jsonl.line({"label": label, "dims": len(rows[0]) - ranking.SCALE.size, "count": len(rows)})
         self.files.folder(self.folder)
         self.files.rewrite(self._path(name), jsonl.blocks([head, *rows]))
@@ -364,19 +353,11 @@ class Vectors:
         """Remove the vectors of a document; there may be none."""
         self.files.remove(self._path(name))
 
-    def nearest(
-        self, vector: Sequence[float], names: Sequence[str], most: int, label: str = ""
-    ) -> list[tuple[float, Row]]:
+    def nearest(self, asked: bytes, names: Sequence[str], most: int, label: str = "") -> list[tuple[float, Row]]:
         """Return (cosine, (name, number)) of the nearest rows, the nearest first; equal ones in the order of `names`.
 
-        Those of another label, when one is given, and of another length are passed over.
+        `asked` is packed. Those of another label, when one is given, and of another length are passed over.
         """
-        return self.nearest_to(ranking.packed([vector])[0], names, most, label)
-
-    def nearest_to(
-        self, asked: bytes, names: Sequence[str], most: int, label: str
-    ) -> list[tuple[float, Row]]:  # fmt: skip
-        """Do the same for a vector that was packed before."""
         if not any(asked[: ranking.SCALE.size]):
             return []  # it has no direction
         known: dict[str, VectorHead] = {}

@@ -29,10 +29,10 @@ import struct
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from oasis.config.settings import OFFLINE
-from oasis.errors import OasisError, ProviderError, SchemaError
+from oasis.errors import OasisError, ProviderError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class Words:
         asked = list(dict.fromkeys(terms(query)))
         self._wanted = frozenset([term for term in asked if term not in COMMON] or asked)
         self._pairs = [term for term in self._wanted if _UNSPACED.match(term)]
-        forms = {form: term for term in self._wanted for form in (term, term + "s") if _stem(form) == term}
-        self._forms = {form: term for form, term in forms.items() if term not in self._pairs}
+        words = self._wanted.difference(self._pairs)
+        self._forms = {form: term for term in words for form in (term, term + "s") if _stem(form) == term}
         longest = sorted(self._forms, key=len, reverse=True)
         # Letters that may be a word of the question; whether they are one, their neighbours tell.
         self._letters = re.compile("|".join([re.escape(form) for form in longest]) or r"(?!)")
@@ -178,22 +178,14 @@ REST_S = 300.0
 KEPT = 400
 
 
-def packed(vectors: Iterable[Sequence[float]]) -> list[bytes]:
-    """Return vectors as rows, each packed as it comes: as numbers of Python they take thirty times as much.
-
-    Raises: SchemaError when they are not of one length.
-    """
-    rows: list[bytes] = []
-    for vector in vectors:
-        length = sum([number * number for number in vector]) ** 0.5
-        most = max([abs(number) for number in vector], default=0.0)
-        scale, numbers = 0.0, bytes(len(vector))  # of one without a direction
-        if length and most and length != float("inf"):
-            scale, numbers = most / length / _STEPS, array("b", [round(n / most * _STEPS) for n in vector]).tobytes()
-        rows.append(SCALE.pack(scale) + numbers)
-        if not numbers or len(rows[0]) != len(rows[-1]):
-            raise SchemaError("vector %d has the length %d" % (len(rows), len(vector)), "one model makes one length")
-    return rows
+def packed(vector: Sequence[float]) -> bytes:
+    """Return a vector as a row."""
+    length = sum([number * number for number in vector]) ** 0.5
+    most = max([abs(number) for number in vector], default=0.0)
+    if not length or not most or length == float("inf"):
+        return SCALE.pack(0.0) + bytes(len(vector))  # it has no direction
+    numbers = array("b", [round(number / most * _STEPS) for number in vector])
+    return SCALE.pack(most / length / _STEPS) + numbers.tobytes()
 
 
 def nearness(row: bytes) -> Callable[[bytes], float]:
@@ -265,7 +257,7 @@ class Near:
                 if name != self._name:
                     self._known, self._name = {}, name
                 missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-                made = packed(embedder.embed(missing) or ()) if missing else []
+                made = embedder.rows(missing) if missing else []
             except OasisError as error:
                 self._rests_until_s = self._now_s() + REST_S
                 self._log("facts are compared by their words for a while: " + error.message)
@@ -369,7 +361,7 @@ class Embedder:
     def name(self) -> str:
         """Return service/model, which vectors are labelled with; "" where there is none, or it cannot be used now."""
         try:
-            service = self._service()
+            service = self.service()
         except OasisError:
             return ""
         return "%s/%s" % (service["identifier"], service["model"]) if service else ""
@@ -377,44 +369,37 @@ class Embedder:
     @property
     def is_local(self) -> bool:
         """Return whether what is compared stays at home; for who has a name."""
-        service = self._service()
+        service = self.service()
         return service is not None and service["is_local"]
 
-    def _service(self) -> Service | None:
+    def service(self) -> Service | None:
+        """Return the service, None where none is set. Raises: SettingsError when it cannot be used."""
         if ALIAS not in self._kit.settings.aliases():
             return None
         service = self._kit.settings.service(ALIAS)
         return None if service["vendor"] == OFFLINE else service
 
-    def embed(self, texts: Sequence[str], is_cancelled: IsCancelled = lambda: False) -> list[list[float]] | None:
-        """Return a vector for each text, None where no service is set for it.
-
-        Raises: SettingsError when the service cannot be used, ProviderError when it fails.
-        """
-        found = self.each(texts, is_cancelled)
-        return None if found is None else list(found)
-
-    def each(
+    def rows(
         self, texts: Sequence[str], is_cancelled: IsCancelled = lambda: False,
         told: Progress = lambda done, total: None,
-    ) -> Iterator[list[float]] | None:  # fmt: skip
-        """Do the same in steps, while the vectors are taken; `told(done, total)` hears how far it is."""
-        service = self._service()
+    ) -> list[bytes]:  # fmt: skip
+        """Return a packed vector for each text, made in steps; none where no service is set for it.
+
+        They are packed as they come: as numbers of Python they take thirty times as much. `told(done, total)` hears
+        how far it is. Raises: SettingsError when the service cannot be used, ProviderError when it fails.
+        """
+        found: list[bytes] = []
+        service = self.service()
         if service is None:
-            return None
-        request = self._kit.settings.request(service)
-
-        def steps() -> Iterator[list[float]]:
-            for at in range(0, len(texts), AT_ONCE):
-                told(at, len(texts))
-                # What the router holds in secret is hidden on the way out.
-                step = [str(self._kit.redactor.hide(text[:TEXT_CHARS], "")) or "-" for text in texts[at : at + AT_ONCE]]
-                made = self._kit.models.embed(request, step, is_cancelled)
-                if len(made) != len(step) or len({len(vector) for vector in made}) > 1:
-                    raise ProviderError("%s gave vectors of several lengths" % service["name"], "choose another model")
-                yield from made
-
-        return steps()
+            return found
+        for at in range(0, len(texts), AT_ONCE):
+            told(at, len(texts))
+            # What the router holds in secret is hidden on the way out.
+            step = [str(self._kit.redactor.hide(text[:TEXT_CHARS], "")) or "-" for text in texts[at : at + AT_ONCE]]
+            found += map(packed, self._kit.models.embed(self._kit.settings.request(service), step, is_cancelled))
+            if len({SCALE.size, *map(len, found)}) != 2:
+                raise ProviderError("%s gave vectors of several lengths" % service["name"], "choose another model")
+        return found
 
 
 def asked(embedder: Embedder, query: str, is_home: bool, notes: list[str]) -> bytes | None:
@@ -423,7 +408,7 @@ def asked(embedder: Embedder, query: str, is_home: bool, notes: list[str]) -> by
         notes.append("looked for by words alone: the model for vectors is not at home, and who asks is")
         return None
     try:
-        made = packed(embedder.embed([query]) or ())
+        made = embedder.rows([query])
     except OasisError as error:
         notes.append("looked for by words alone: %s" % error.message)
         return None

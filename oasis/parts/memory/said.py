@@ -56,7 +56,7 @@ class Said:
             model = ranking.Embedder(self._kit)
             if not model.name or (turn["service"]["is_local"] and not model.is_local):
                 return
-            rows = ranking.packed(model.embed([turn["said"]]) or ())
+            rows = model.rows([turn["said"]])
             if not rows:
                 return
             row = binascii.b2a_base64(rows[0], newline=False).decode()

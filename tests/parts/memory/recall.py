@@ -7,6 +7,7 @@ it was written for this measure, before the ranking was tuned; some questions sh
 import json
 import os
 
+from oasis.parts.memory.ranking import packed
 from tests.parts.memory.store import Shelf, Swift
 
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labelled.jsonl")
@@ -21,12 +22,12 @@ class Given:
         self._model = model
         self._known = {}
 
-    def each(self, texts, is_cancelled=None, told=None):
-        return iter(self.embed(list(texts)))
+    def service(self):
+        return {"name": self.name}
 
-    def embed(self, texts, is_cancelled=None):
+    def rows(self, texts, is_cancelled=None, told=None):
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(new, self._model.embed(new), strict=True))
+        self._known.update(zip(new, map(packed, self._model.embed(new)), strict=True))
         return [self._known[text] for text in texts]
 
 
@@ -54,7 +55,7 @@ def shelved(folder, model=None):
     if model is not None:
         shelf.embedder = Given(model)
         shelf.library.embed(lambda: False)
-        shelf.embedder.embed([question for question, _ in labelled()[1]])  # many at once take a tenth of the time
+        shelf.embedder.rows([question for question, _ in labelled()[1]])  # many at once take a tenth of the time
     return shelf, names
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from oasis.core.ids import Xid
 from oasis.errors import ProviderError
 from oasis.parts.memory.documents import Library, Vectors
+from oasis.parts.memory.ranking import packed
 from tests.change.kit import FailingFiles
 
 IDS = Xid(lambda: 1_790_000_000, random.Random(1).randbytes)
@@ -39,21 +40,17 @@ class Meanings:
             found[place] += sum(text.lower().count(word) for word in group)
         return found
 
-    def each(self, texts, is_cancelled=lambda: False, told=lambda done, total: None):
-        if not self.name:
-            return None
-        return self._each(texts)
+    def service(self):
+        return {"name": self.name} if self.name else None
 
-    def _each(self, texts):
-        for text in texts:
+    def rows(self, texts, is_cancelled=lambda: False, told=lambda done, total: None):
+        found = []
+        for text in texts if self.name else ():
             if self.fault:
                 raise ProviderError(self.fault)
             self.asked += 1
-            yield self.vector(text)
-
-    def embed(self, texts, is_cancelled=lambda: False):
-        found = self.each(texts)
-        return None if found is None else list(found)
+            found.append(packed(self.vector(text)))
+        return found
 
 
 class Shelf:

@@ -23,8 +23,15 @@ def never(*given):
     raise AssertionError("nothing is read elsewhere")
 
 
-def ingest(**more):
-    return Ingest(never, never, **more)
+class Offline(Ingest):
+    """Reads HTML, PDF and pages by what a test says."""
+
+    def __init__(self, html=never, pdf=never, url=never):
+        super().__init__(None, bool)
+        self.html, self.pdf, self.url = html, pdf, url
+
+
+ingest = Offline
 
 
 @pytest.mark.parametrize(
@@ -132,14 +139,15 @@ def test_html_and_pdf_are_read_elsewhere_and_what_is_missing_is_told():
         asked.append(data)
         return {"text": "A letter.", "note": "m wrote it down"}
 
-    one = Ingest(html, pdf)
+    page = {"url": "https://example.org/", "text": "words", "title": "T", "kind": "html"}
+    one = Offline(html, pdf, lambda url: page)
     draft, chunks = one.file("m.html", b"<p>Mesh")
     assert (draft["title"], draft["kind"], chunks) == ("Manual", "html", ["Mesh\n\nPress it."])
     draft, chunks = one.file("l.pdf", b"%PDF-1.7")
     assert (draft["title"], draft["kind"], chunks) == ("l.pdf", "pdf", ["A letter."])
     assert asked == ["<p>Mesh", b"%PDF-1.7"]
     assert one.notes == ["only the first 15 characters of it could be read", "m wrote it down"]
-    draft, _ = one.page({"url": "https://example.org/", "text": "words", "title": "T", "kind": "html"})
+    draft, _ = one.page("https://example.org")
     assert (draft["title"], draft["url"], draft["source"]) == ("T", "https://example.org/", "https://example.org/")
 
 

@@ -97,15 +97,15 @@ def cloud(count, dims, seed=1):
 def test_cosines_are_right_to_a_hundredth_and_come_in_order(tmp_path):
     vectors = Vectors(Swift(), str(tmp_path / "v"))
     rows, asked = cloud(60, 96), cloud(1, 96, 2)[0]
-    vectors.put("a", "m", rows[:40])
-    vectors.put("b", "m", rows[40:])
-    found = vectors.nearest(asked, ["a", "b"], 10)
+    vectors.write("a", "m", list(map(ranking.packed, rows[:40])))
+    vectors.write("b", "m", list(map(ranking.packed, rows[40:])))
+    found = vectors.nearest(ranking.packed(asked), ["a", "b"], 10)
     assert [score for score, _ in found] == sorted([score for score, _ in found], reverse=True)
     for score, (name, number) in found:
         assert abs(score - cosine(asked, rows[number + (40 if name == "b" else 0)])) < 0.01
     best = max(range(60), key=lambda at: cosine(asked, rows[at]))
     assert found[0][1] == ("a", best) if best < 40 else ("b", best - 40)
-    assert vectors.nearest(rows[3], ["a"], 1)[0] == (pytest.approx(1, abs=0.001), ("a", 3))
+    assert vectors.nearest(ranking.packed(rows[3]), ["a"], 1)[0] == (pytest.approx(1, abs=0.001), ("a", 3))
 
 
 def test_of_many_rows_the_nearest_by_signs_hold_the_nearest(tmp_path):
@@ -116,25 +116,25 @@ def test_of_many_rows_the_nearest_by_signs_hold_the_nearest(tmp_path):
     near = chance.sample(range(len(rows)), 10)
     for at, number in enumerate(near):  # as passages about the same thing are: well above chance
         rows[number] = [a + (1.0 + 0.1 * at) * b for a, b in zip(asked, rows[number], strict=True)]
-    vectors.put("a", "m", rows)
-    found = vectors.nearest(asked, ["a"], 10)
+    vectors.write("a", "m", list(map(ranking.packed, rows)))
+    found = vectors.nearest(ranking.packed(asked), ["a"], 10)
     assert {number for _, (_, number) in found} == set(near)
 
 
 def test_other_lengths_labels_and_zero_vectors_are_passed_over(tmp_path):
     vectors = Vectors(Swift(), str(tmp_path / "v"))
-    vectors.put("long", "m", cloud(3, 16))
-    vectors.put("other", "n", cloud(3, 8))
-    vectors.put("own", "m", [[0.0] * 8, [1.0] * 8, [1e300] * 8])
-    found = vectors.nearest([1.0] * 8, ["long", "other", "own", "none"], 10, "m")
+    vectors.write("long", "m", list(map(ranking.packed, cloud(3, 16))))
+    vectors.write("other", "n", list(map(ranking.packed, cloud(3, 8))))
+    vectors.write("own", "m", list(map(ranking.packed, [[0.0] * 8, [1.0] * 8, [1e300] * 8])))
+    found = vectors.nearest(ranking.packed([1.0] * 8), ["long", "other", "own", "none"], 10, "m")
     assert [(round(score, 2), row) for score, row in found] == [(1.0, ("own", 1)), (0.0, ("own", 0)), (0.0, ("own", 2))]
-    assert vectors.nearest([0.0] * 8, ["own"], 3) == []
+    assert vectors.nearest(ranking.packed([0.0] * 8), ["own"], 3) == []
 
 
 @pytest.mark.parametrize("rows", [[], [[1.0], [1.0, 2.0]], [[]]])
 def test_vectors_of_several_lengths_are_refused(tmp_path, rows):
     with pytest.raises(SchemaError):
-        Vectors(Swift(), str(tmp_path / "v")).put("a", "m", rows)
+        Vectors(Swift(), str(tmp_path / "v")).write("a", "m", list(map(ranking.packed, rows)))
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_vectors_of_several_lengths_are_refused(tmp_path, rows):
 )  # fmt: skip
 def test_vectors_that_cannot_be_read_are_passed_over(tmp_path, data):
     vectors = Vectors(Swift(), str(tmp_path / "v"))
-    vectors.put("good", "m", [[1.0] * 8])
+    vectors.write("good", "m", [ranking.packed([1.0] * 8)])
     (tmp_path / "v" / "bad.vec").write_bytes(data)
-    found = vectors.nearest([1.0] * 8, ["bad", "good"], 5, "m")
+    found = vectors.nearest(ranking.packed([1.0] * 8), ["bad", "good"], 5, "m")
     assert found[0][1] == ("good", 0) and all(score == 0 for score, _ in found[1:])
 
 
