@@ -75,10 +75,7 @@ class Phone:
         self.heard = self._sending.heard
 
     def call(self, name: str, params: Params, role: Role) -> Reply:
-        """Call one of these methods; a missing argument is "".
-
-        Raises: as the methods behind it, UsageError for arguments that are no texts.
-        """
+        """Call one of these methods; a missing argument is "". Raises: as they do, UsageError for what is no text."""
         method = Method(*self._rows[name])
         values = {**dict.fromkeys(method.arguments, ""), **check(name, params, method.arguments)}
         reply: Reply = getattr(self, method.function)(role, **values)
@@ -269,10 +266,8 @@ class Phone:
         if not found:
             raise UsageError("there is no tool %r" % tool, "ask for tool_list")
         if found[0]["class"] != "read" or found[0]["approval"] != "allow":
-            raise PolicyError(
-                "the tool %s is not run by itself: it may change something or reach others" % tool,
-                "say what you want in the chat; what it changes is then shown to you before it is done",
-            )
+            hint = "say what you want in the chat; what it changes is then shown to you before it is done"
+            raise PolicyError("the tool %s is not run by itself: it may change something or reach others" % tool, hint)
         text = self._daemon.turn_starter().look(tool, arguments_of(param))
         reply: object = jsonl.loads(text)
         return reply if isinstance(reply, dict) else {"result": reply}
@@ -319,10 +314,7 @@ def _chat_file(messages: Mapping[str, str], count: int) -> bytes:
 
 
 def arguments_of(param: str) -> dict[str, Json]:
-    """Return the arguments of a tool as upstream's programs write them: JSON, or name:type:value.
-
-    Raises: UsageError for anything else, SchemaError for broken JSON.
-    """
+    """Return a tool's arguments as upstream's programs write them. Raises: UsageError, SchemaError for broken JSON."""
     param = param.strip()
     if not param or param[0] == "{":
         found = jsonl.loads(param or "{}")
@@ -384,10 +376,7 @@ class Sending:
         self._known: list[_Sent] = []
 
     def send(self, role: Role, chat: str, topic: str, message: str) -> Reply:
-        """Give a message to a chat, "" for a new one, and return its answer in upstream's shape.
-
-        Raises: what the start of a run raises; a run that fails is reported in the reply.
-        """
+        """Give a message to a chat, "" for a new one, and return its answer; a run that fails is reported in it."""
         until_s = self._now_s() + SEND_S
         with self._lock:
             sent = self._sent(role, chat, message) or self._begin(role, chat, topic, message)
@@ -479,10 +468,8 @@ class Story:
                                     "output": event["text"][:_OUTPUT_CHARS]})  # fmt: skip
             elif kind == "note":  # what a tool has for the owner alone is one too
                 self._notes.append(event["text"][:_NOTE_CHARS])
-            elif kind == "approval":
-                self._plan = None
-            elif kind == "plan":
-                self._plan = event["plan"]
+            elif kind in ("plan", "approval"):
+                self._plan = event["plan"] if kind == "plan" else None
             elif kind == "change":
                 self._change = event["change"]
             elif kind == "error":
@@ -520,10 +507,8 @@ class Story:
                 "router's Oasis page and press Keep, or run: oasis confirm" % (change["confirm_in_s"], chat)
             )
         elif self.is_open:
-            parts.append(
-                "I am still working on this. Open chat %s again in a moment for the rest; a change that needs your "
-                "word is approved on the router's Oasis page." % chat
-            )
+            parts.append("I am still working on this. Open chat %s again in a moment for the rest; a change that needs "
+                         "your word is approved on the router's Oasis page." % chat)  # fmt: skip
         if self.error is not None:
             parts.append("\n".join(filter(None, (self.error["message"], self.error["hint"]))))
         if self._state == "cancelled":

@@ -26,10 +26,12 @@ and the like pass. Source: the tool client of the Lua Oasis.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import threading
 
+from oasis.bus.objects import objects
 from oasis.change.audit import NO_PLAN
 from oasis.config.settings import write
 from oasis.core import clean, jsonl
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from oasis.uci.model import Section
 
     Values = dict[str, Json]
-    Call = Callable[[Tool, Values, Operator, Watch], Values]
+    Call = Callable[[str, Values, Operator, Watch], Values]
 
 
 MANIFEST_BYTES = 256 * 1024
@@ -62,17 +64,14 @@ TIMEOUT_S, MOST_S = 60, 600
 # Older ones say `script_type` and `script_path`.
 _KINDS = {"lua_script": "lua", "ucode_script": "ucode", "manual": "manual", "lua": "lua", "ucode": "ucode"}
 # The Lua Oasis's words for types, and those of JSON Schema; every other one is text, as there.
-_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "array": "array", "object": "object"}
+_TYPES = ("integer", "number", "boolean", "array", "object")
 _NO = ("0", "off", "no", "false", "")
 # Options that only the Lua Oasis writes: without them a section holds only what the owner set for a tool.
 _TELLING = ("description", "script", "property")
 
 
 def of_file(data: bytes) -> list[Tool]:
-    """Return the tools of a manifest.
-
-    Raises: SchemaError when it is no manifest of version 1.
-    """
+    """Return the tools of a manifest. Raises: SchemaError when it is no manifest of version 1."""
     given = jsonl.loads(data, MANIFEST_BYTES)
     if not isinstance(given, dict) or given.get("version") != 1 or isinstance(given["version"], bool):
         raise SchemaError("it is no manifest of version 1")
@@ -113,16 +112,13 @@ def of_sections(sections: Iterable[Section]) -> list[Tool]:
 
 
 def _tool(entry: Mapping[str, Json], properties: Iterable[tuple[Json, Json, Json]], is_open: bool) -> Tool:
-    """Return a tool of (name, type, description) triples; its script is filled in by the caller.
-
-    An argument without a description stays, and a required one that nobody described is text.
-    """
+    """Return a tool of (name, type, description) triples; a required argument that nobody described is text."""
     required, description = _texts(entry.get("required")), entry.get("description")
     made: dict[str, Json] = {}
     for name, kind, words in properties:
         if isinstance(name, str) and name:
             described = {"description": clean.line(words)} if isinstance(words, str) and words else {}
-            made[name] = {"type": _TYPES.get(str(kind), "string"), **described}
+            made[name] = {"type": kind if kind in _TYPES else "string", **described}
     for name in required:
         made.setdefault(name, {"type": "string"})
     schema: Schema = {"type": "object", "properties": made, "required": [*required], "additionalProperties": is_open}
@@ -157,24 +153,13 @@ BASE = (
     "luci2", "network", "netifd", "odhcpd", "procd", "rc", "rpc", "rpcd", "service", "session", "system", "ubus",
     "uci", "udebug", "uhttpd", "umdns", "wireless", "wpa_supplicant",
 )  # fmt: skip
-# Our own objects (bus/objects.py, compared by a test); upstream's tool servers begin with the same word.
-OURS = (
-    "oasis", "oasis.agent", "oasis.alias", "oasis.audit", "oasis.bookmark", "oasis.change", "oasis.chat",
-    "oasis.config", "oasis.doctor", "oasis.knowledge", "oasis.mcp", "oasis.memory", "oasis.notice", "oasis.plan",
-    "oasis.plugin", "oasis.privacy", "oasis.run", "oasis.schedule", "oasis.secret", "oasis.service", "oasis.setup",
-    "oasis.skill", "oasis.system", "oasis.telegram", "oasis.title", "oasis.tool", "oasis.tool.edge",
-    "oasis.tool.manager", "oasis.topic", "oasis.upload", "oasis.upstream", "oasis.usage",
-)  # fmt: skip
 
 
 def find(root: Root, server: str) -> tuple[str, bytes]:
-    """Return the path on the router and the bytes of a tool server's file.
-
-    Raises: PolicyError saying why no file counts.
-    """
+    """Return path and bytes of a tool server's file on the router. Raises: PolicyError saying why none counts."""
     if not _NAME.match(server):
         raise PolicyError(f"{server[:64]!r} cannot be the name of a tool server")
-    if server in OURS:
+    if server in objects():
         raise PolicyError(f"{server} is an object of Oasis itself and no tool server")
     if re.split(r"[.-]", server)[0] in BASE:
         raise PolicyError(f"{server} belongs to the router's own system and is no tool server")
@@ -207,10 +192,7 @@ def _ucode(root: Root) -> list[str]:
 
 
 def _read(root: Root, path: str) -> bytes:
-    """Return the bytes of a plugin's file.
-
-    Raises: PolicyError when it is a link, no file, too long, or somebody else could change it.
-    """
+    """Return a plugin's file. Raises: PolicyError for a link, a long one, or one that somebody else could change."""
     try:
         number = os.open(root.path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -242,19 +224,12 @@ _HINTS = {
 
 
 class Plugin:
-    """One tool server, as a source of the registry."""
+    """One tool server, as a source of the registry; `specs()` is always the same list."""
 
-    def __init__(self, server: str, tools: list[Tool], specs: list[Values], call: Call) -> None:
+    def __init__(self, server: str, specs: list[Values], call: Call) -> None:
         self.name = "plugin:" + server
-        self._tools = {tool["name"]: tool for tool in tools}
-        self._specs = specs
-        self._call = call
-
-    def specs(self) -> list[Values]:
-        return self._specs
-
-    def call(self, name: str, arguments: Values, operator: Operator, watch: Watch) -> Values:
-        return self._call(self._tools[name], arguments, operator, watch)
+        self.specs = lambda: specs
+        self.call = call
 
 
 class Plugins:
@@ -285,7 +260,8 @@ class Plugins:
                 self._key, self._found = key, []
                 for server, own in _by_server(tools).items():
                     fault = self._state(server, sections)[1]
-                    self._found.append(Plugin(server, own, [_spec(tool, fault, tools) for tool in own], self._call))
+                    call = functools.partial(self._call, {tool["name"]: tool for tool in own})
+                    self._found.append(Plugin(server, [_spec(tool, fault, tools) for tool in own], call))
             return self._found
 
     def _tools(self, sections: list[Section]) -> tuple[list[Tool], list[str]]:
@@ -332,12 +308,11 @@ class Plugins:
 
     # A call
 
-    def _call(self, tool: Tool, arguments: Values, operator: Operator, watch: Watch) -> Values:
-        """Call a tool. It has its own timeout; the owner may end it earlier.
-
-        Raises: PolicyError when its file is not the reviewed one now, ToolError.
-        """
-        server, name = tool["server"], tool["name"]
+    def _call(
+        self, tools: dict[str, Tool], name: str, arguments: Values, operator: Operator, watch: Watch
+    ) -> Values:  # fmt: skip
+        """Call a tool, for as long as it may take. Raises: PolicyError when its file is not the reviewed one now."""
+        tool, server = tools[name], tools[name]["server"]
         _, fault = self._state(server, self._sections())
         if fault:
             raise PolicyError(f"the tool {name} is off: {fault}")
@@ -361,14 +336,9 @@ class Plugins:
         operator.seeing([*before, _whose(server)])
         try:
             if "power" in wishes:
-                power = self._kit.turn_starter().registry.call("power", {"action": wishes["power"]}, operator)
-                text, is_error, _ = power
-                try:
-                    told = jsonl.loads(text)
-                except SchemaError:
-                    told = {}
-                is_told = isinstance(told, dict) and (is_error or told)
-                return {wishes["power"]: told if is_told else {"status": "done"}}
+                registry = self._kit.turn_starter().registry
+                told: Any = jsonl.loads(registry.call("power", {"action": wishes["power"]}, operator)[0])
+                return {wishes["power"]: told or {"status": "done"}}
             service = wishes.get("restart", "")
             try:
                 if not self._root.init_script(service):

@@ -127,10 +127,7 @@ class Jobs:
         self.records.put({**job})
 
     def delete(self, name: str) -> int:
-        """Delete a job, valid or not, or with "" all of them; return how many there were.
-
-        Raises: UsageError for an unknown one.
-        """
+        """Delete a job, or with "" all of them; return how many. Raises: UsageError for an unknown one."""
         with self.editing:
             records = [self._record(name)] if name else self.records.all()
             return self.records.delete([record["id"] for record in records], forget=True)
@@ -153,10 +150,10 @@ class Jobs:
         """Disable a job; return False where the owner has changed or deleted it meanwhile."""
         with self.editing:
             now = self.get(job["id"])
-            if now is None or now["when"] != job["when"]:
-                return False
-            self.put({**now, "enabled": False, "note": why})
-            return True
+            is_same = now is not None and now["when"] == job["when"]
+            if now is not None and is_same:
+                self.put({**now, "enabled": False, "note": why})
+            return is_same
 
     def approve(self, job: Job, approvals: list[Approval]) -> None:
         """Keep the plans that were approved in a job's dry run, unless it is another job by now."""
@@ -476,10 +473,7 @@ class Runner:
         return JobRun(self, job, "\n".join(system), taint, teller, instruction=instruction, rehearses=rehearses)
 
     def _teller(self, job: Job) -> Service | None:
-        """Return the service that words the results of a job, None without a model.
-
-        It is the one that the job names, else the smallest that is no farther away than the usual one.
-        """
+        """Return who words a job's results: whom it names, else the smallest no farther away than usual; or None."""
         settings, wanted = self.kit.settings, job.get("service", "")
         if not job.get("synthesis"):
             return None

@@ -90,10 +90,7 @@ class Schedule:
                 "note": self._zones.fault}  # fmt: skip
 
     def schedule_add(self, *, approve: bool = False, **fields: Unpack[JobFields]) -> shapes.Made:
-        """Make a job, {"entry", "run"?, "chat"?}; with `approve` its plans are shown now, to be approved ahead.
-
-        Raises: UsageError for an invalid time, zone or tool; SettingsError; StoreError.
-        """
+        """Make a job, {"entry", "run"?, "chat"?}; with `approve` its plans are shown now, to be approved ahead."""
         form, assumed = self._form(fields["when"], fields.get("timezone") or "")
         now_s = self._kit.clock.unix_s()
         job: Job = {**self._checked({**fields, "when": form}), "id": self._kit.new_id()}  # type: ignore[typeddict-item]
@@ -106,10 +103,7 @@ class Schedule:
         return made
 
     def schedule_change(self, *, id: str, **given: Unpack[JobChanges]) -> shapes.Made:
-        """Change what is given, {"entry"}; moments before now are over, and plans lose their approval ahead.
-
-        A value None changes nothing. Raises: as schedule_add.
-        """
+        """Change what is given and not None, {"entry"}; moments before now are over, plans are not approved ahead."""
         changes: JobChanges = {key: value for key, value in given.items() if value is not None}  # type: ignore[assignment]
         assumed: list[str] = []
         with self._jobs.editing:
