@@ -372,10 +372,7 @@ class Plugins:
         return {"plugins": rows, "notes": notes}
 
     def plugin_review(self, server: str) -> Review:
-        """Return what the owner looks at before they accept a server.
-
-        Raises: UsageError for a server that nothing describes, PolicyError for one that cannot be called.
-        """
+        """Return what the owner looks at before they accept a server. Raises: UsageError, PolicyError."""
         tools = self._described(server)
         path, data = find(self._root, server)
         lines = data.decode("utf-8", "replace").split("\n")

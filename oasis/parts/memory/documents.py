@@ -117,10 +117,7 @@ class Library:
         return sum([self._files.size(self._folder + "/" + name) for name in self._files.names(self._folder)])
 
     def all(self, reports: list[str] | None = None) -> list[shapes.DocumentRow]:
-        """Return all documents, the oldest first, each with "vectors": current | other | none.
-
-        Unreadable ones are reported and stay where they are.
-        """
+        """Return all documents, the oldest first, each with "vectors": current | other | none."""
         label = self._embedder().name
         return [{**one, "vectors": self._state(one, label)} for one in self._documents(reports)]
 
@@ -163,10 +160,7 @@ class Library:
         return found
 
     def delete(self, name: str) -> None:
-        """Remove a document, its chunks and its vectors for good.
-
-        Raises: UsageError when there is none, StoreError when the flash refuses.
-        """
+        """Remove a document, its chunks and its vectors for good. Raises: UsageError for none, StoreError."""
         with self._writing:
             if name not in self._names():
                 raise UsageError("there is no document %r" % name, "list them with: oasis knowledge")
@@ -198,10 +192,7 @@ class Library:
         return done
 
     def embed_one(self, document: Document, is_cancelled: IsCancelled, told: Progress, is_home: bool = False) -> int:
-        """Make the vectors of a document; return of how many chunks, 0 where no model is set for it.
-
-        `is_home`: what stays at home, for which a model elsewhere counts as none.
-        """
+        """Make a document's vectors; return how many, 0 without a model; with `is_home` one elsewhere is none."""
         name, embedder = document["id"], self._embedder()
         label = embedder.name
         if is_home and not embedder.is_local:
@@ -329,10 +320,7 @@ class Vectors:
         self.folder = folder
 
     def write(self, name: str, label: str, rows: list[bytes]) -> None:
-        """Write the packed vectors of one document in place of those it had.
-
-        Raises: SchemaError when they are not of one length, StoreError when the flash refuses.
-        """
+        """Write a document's packed vectors in place of its old ones. Raises: SchemaError, StoreError."""
         if len({ranking.SCALE.size, *map(len, rows)}) != 2:
             raise SchemaError("the vectors of %s have no length, or several" % name, "one model makes one length")
         head = jsonl.line({"label": label, "dims": len(rows[0]) - ranking.SCALE.size, "count": len(rows)})

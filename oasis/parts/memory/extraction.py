@@ -142,10 +142,7 @@ def asked(words: Words, said: str, known: list[str]) -> tuple[list[Message], Sch
 
 
 def read(answer: str) -> list[Said]:
-    """Return the facts of an answer; what is none of them is left out, and an answer that cannot be read holds none.
-
-    Each text is one clean line.
-    """
+    """Return the facts of an answer, each text one clean line; none of an answer that cannot be read."""
     found = value(answer, "[", "]")
     facts: list[Said] = []
     for one in found if isinstance(found, list) else []:
@@ -199,10 +196,7 @@ _ASSIGNED = re.compile(r"(?<![\w@.-])[\w@-]+\.[^\s.='\"]+\.(?:key|sae_password|p
 
 
 class Secrets:
-    """What counts as secret. `redactor` knows what the router holds.
-
-    `words` stand before a secret, `empty` ones are none (facts.json).
-    """
+    """What counts as secret. `words` stand before a secret, `empty` ones are none (facts.json)."""
 
     def __init__(self, words: Iterable[str], empty: Iterable[str], redactor: Redactor) -> None:
         self._redactor = redactor
@@ -302,10 +296,7 @@ class Structured:
         self._without: set[tuple[str, str]] = set()
 
     def answer(self, service: Service, messages: list[Message], schema: Schema, is_cancelled: IsCancelled) -> str:
-        """Return a model's words, which are JSON where the service can be held to it.
-
-        Raises: ProviderError when it fails.
-        """
+        """Return a model's words: JSON where the service can be held to it. Raises: ProviderError when it fails."""
         plain: Service = {**service, "options": {**service["options"], "temperature": 0, "max_tokens": MOST_TOKENS}}
         plain["options"].pop("thinking", None)
         ask = self._kit.turn_starter().asking.side_request
@@ -324,10 +315,7 @@ class Structured:
 
 
 def value(words: str, first: str, last: str) -> Json:
-    """Return the JSON from the first bracket of a kind to the last one, None where there is none.
-
-    Source of the way to read it: the seed's, which takes an array out of whatever stands around it.
-    """
+    """Return the JSON from the first bracket of a kind to the last one, whatever stands around it, or None."""
     cut = words[:ANSWER_CHARS]
     start, end = cut.find(first), cut.rfind(last)
     if start < 0 or end < start:

@@ -348,10 +348,7 @@ class Ingest:
         return self._draft({"text": text}, title or begin, TEXT, source)
 
     def file(self, name: str, data: bytes, title: str = "") -> tuple[Draft, list[str]]:
-        """Return draft and chunks of a file, read as what it is.
-
-        Raises: UsageError for what is no text, empty or too long; what reading HTML and PDF raises.
-        """
+        """Return draft and chunks of a file. Raises: UsageError for no text, a long one; what html and pdf raise."""
         name = clean.name(name.rpartition("/")[2], TITLE_CHARS)
         kind = kind_of(name, data)
         if kind == PDF:
@@ -417,10 +414,7 @@ class Ingest:
         return read
 
     def pdf(self, name: str, data: bytes) -> Read:
-        """Return {"text", "note", "cut"?} of a PDF file, as the active model writes it down.
-
-        Raises: UsageError without a model, or for a file that is too large; ProviderError when it fails.
-        """
+        """Return {"text", "note", "cut"?} of a PDF file, by the active model. Raises: UsageError, ProviderError."""
         if len(data) > PDF_BYTES:
             what = "%s has %d kB, more than %d" % (name, len(data) >> 10, PDF_BYTES >> 10)
             raise UsageError(what, "save it in parts")
@@ -504,10 +498,7 @@ def kind_of(name: str, data: bytes) -> str:
 
 
 def decoded(data: bytes, name: str = "") -> str:
-    """Return bytes as text, by their mark, as UTF-8, or as the letters of western Europe.
-
-    Raises: UsageError for what is no text.
-    """
+    """Return bytes as text, by their mark, as UTF-8, or as western letters. Raises: UsageError for what is no text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = data.decode("utf-16", "replace")
     else:

@@ -371,10 +371,7 @@ class Facts:
     # Days
 
     def begin_day(self) -> None:
-        """Count today where that is not done yet, and let go what faded long ago; without facts nothing is written.
-
-        Raises: StoreError when the flash refuses.
-        """
+        """Count today where that is not done yet, and let go what faded long ago. Raises: StoreError."""
         with self._lock:
             if not self._records.count():
                 return

@@ -78,10 +78,7 @@ class Skills:
         return {**_shown(skill, name not in self._off(), self._tools()), "text": self._shelf.text(name)}
 
     def skill_set(self, name: str, text: str) -> dict[str, SkillRow]:
-        """Write a skill of the owner's own, or change it.
-
-        Raises: UsageError if the skill is invalid or names unknown, disabled or denied tools.
-        """
+        """Write a skill of the owner's. Raises: UsageError if it is invalid or asks for tools that cannot be used."""
         skill = parse(text, name)
         if self._kit.redactor.text(text) != text:
             what = "the skill %s holds a secret of this router" % name

@@ -42,10 +42,7 @@ _KANJI.update({"〇": 0, "两": 2, "兩": 2})
 
 
 def form(text: str, now_s: int, zone: Zone) -> tuple[str, list[str]]:
-    """Return a time as jobs keep it, and what was assumed; one in such a form stays as it is, other words are read.
-
-    Raises: UsageError.
-    """
+    """Return a time as jobs keep it, and what was assumed; such a form stays as it is. Raises: UsageError."""
     try:
         trigger.parse(text)
         return text.strip(), []
@@ -65,10 +62,7 @@ def moment(text: str, now_s: int, zone: Zone) -> int:
 
 
 def read(text: str, now_s: int, zone: Zone) -> tuple[str, list[str]]:
-    """Return the form that jobs keep, and what was taken for granted.
-
-    Raises: UsageError for words that are no time, mean several times, or mean an impossible one.
-    """
+    """Return the form of words, and what was assumed. Raises: UsageError for none, several, or an impossible one."""
     # In small letters, with wide forms and typographic signs as plain ones, and single blanks.
     words = clean.narrow(text.translate(_QUOTES)).casefold()
     words = " ".join(words.replace(_TAKEN, " ").split()).strip(" .!?。\"'")

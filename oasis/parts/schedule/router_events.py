@@ -239,10 +239,7 @@ class Devices:
             return False
 
     def seed(self, macs: Iterable[str]) -> None:
-        """Remember who is here when the first job wants to know of others.
-
-        Raises: StoreError when the flash refuses.
-        """
+        """Remember who is here when the first job wants to know of others. Raises: StoreError."""
         with self._lock:
             if not self._records.count():
                 self._records.put_all([{"id": mac} for mac in sorted(set(macs))[:DEVICES]])

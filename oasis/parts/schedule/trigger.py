@@ -93,10 +93,7 @@ class Trigger:
 
 
 def parse(text: str) -> Trigger:
-    """Read a form; `checked` also sees that it ever comes.
-
-    Raises: UsageError for an invalid form, or one that comes too often.
-    """
+    """Read a form; `checked` also sees that it ever comes. Raises: UsageError for an invalid or too frequent one."""
     words = text.strip().lower()
     if words.startswith("on ") or words == "on":
         name = words[2:].strip().replace("-", "_").replace(" ", "_")
