@@ -11,7 +11,7 @@ import tempfile
 
 from oasis.errors import OasisError
 from oasis.parts.memory import knowledge as chunking
-from oasis.parts.memory.knowledge import Ingest
+from oasis.parts.memory.knowledge import CHUNK_CHARS, Ingest
 from oasis.system.files import Files
 from oasis.system.records import Records
 
@@ -48,13 +48,13 @@ class _Ingest(Ingest):
 def documents(data: bytes) -> None:
     """Read a file as each kind that its name can say."""
     for name in NAMES:
-        ingest = _Ingest(None, bool, MOST, OVERLAP)
+        ingest = _Ingest(None, bool)
         try:
             draft, chunks = ingest.file(name, data)
         except OasisError as error:
             assert error.hint
             continue
-        assert chunks and all(0 < len(chunk) <= MOST and chunk.strip() for chunk in chunks)
+        assert chunks and all(0 < len(chunk) <= CHUNK_CHARS and chunk.strip() for chunk in chunks)
         assert draft["title"] and "\n" not in draft["title"] and draft["chars"] > 0
     text = data.decode("utf-8", "replace")
     plain = "".join(chunking.chunks(text, MOST, 0)).split()

@@ -41,23 +41,15 @@ _READ = {
     "tool.edge.tool_list": (),
 }  # fmt: skip
 _WRITE = {
-    "add_sysmsg_data": ("title", "message"),
-    "update_sysmsg_data": ("target", "title", "message"),
-    "delete_sysmsg_data": ("target",),
-    "select_ai_service": ("id", "name", "model"),
-    "select_icon": ("using",),
-    "delete_icon": ("target",),
-    "chat.send": ("id", "sysmsg_key", "message"),
+    "add_sysmsg_data": ("title", "message"), "update_sysmsg_data": ("target", "title", "message"),
+    "delete_sysmsg_data": ("target",), "select_ai_service": ("id", "name", "model"), "select_icon": ("using",),
+    "delete_icon": ("target",), "chat.send": ("id", "sysmsg_key", "message"),
     "chat.create": ("role1", "content1", "role2", "content2", "role3", "content3"),
-    "chat.append": ("id", "role1", "content1", "role2", "content2"),
-    "title.auto_set": ("id",),
-    "title.manual_set": ("id", "title"),
-    "tool.manager.set_tool_enabled": ("tool",),
-    "tool.manager.set_tool_disabled": ("tool",),
-    "tool.edge.function_calling": ("tool", "param"),
-    "service.operate": ("cmd", "service"),
-    "system.confirm": ("option",),
-}
+    "chat.append": ("id", "role1", "content1", "role2", "content2"), "title.auto_set": ("id",),
+    "title.manual_set": ("id", "title"), "tool.manager.set_tool_enabled": ("tool",),
+    "tool.manager.set_tool_disabled": ("tool",), "tool.edge.function_calling": ("tool", "param"),
+    "service.operate": ("cmd", "service"), "system.confirm": ("option",),
+}  # fmt: skip
 # As rows of api/table.py.
 BUS_METHODS: dict[str, tuple[str, str, dict[str, type], dict[str, type]]] = {
     name: (access, "phone._" + name.replace(".", "_"), {}, dict.fromkeys(arguments, str))

@@ -226,12 +226,7 @@ def _edit(call: Call, name: str, screen: Screen) -> int:
     with os.fdopen(number, "w", encoding="utf-8") as handle:
         handle.write(before)
     words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    try:
-        child = os.posix_spawnp(words[0], [*words, path], dict(os.environ))
-        has_failed = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
-    except OSError:
-        has_failed = True
-    if has_failed:
+    if os.spawnvp(os.P_WAIT, words[0], [*words, path]) != 0:  # noqa: S606  # the owner's own program
         raise UsageError("the editor failed, nothing is set", f"set EDITOR; what was written is in {path}")
     with open(path, encoding="utf-8") as handle:
         text = handle.read()

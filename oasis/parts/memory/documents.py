@@ -8,8 +8,7 @@ The Library searches by words, by vectors or by both (fused orders), and works w
 model than the one set now are skipped until `embed` makes them anew.
 
 Vectors have one file a document: a line of JSON, {"label": whose model made them, "dims", "count"}, then `count`
-rows (ranking.py). One block of a file is in memory at a time; unreadable files are skipped. With many rows two steps
-are taken: of all rows only the signs are compared, as bits; of the nearest by these all bytes.
+rows (ranking.py). One block of a file is in memory at a time; unreadable files are skipped.
 """
 
 from __future__ import annotations
@@ -49,6 +48,7 @@ DEPTH = 50
 HALF = 0.5
 LIMIT, MOST_FOUND = 5, 20
 QUERY_CHARS = 1000
+_SOURCE = ("id", "title", "kind", "url", "taint")
 
 
 class Library:
@@ -239,7 +239,9 @@ class Library:
                 continue
             if name not in places:
                 places[name] = len(places) + 1
-                found["sources"].append(_source(places[name], documents[name]))
+                known = {key: value for key, value in documents[name].items() if key in _SOURCE and value}
+                source: Any = {"number": places[name], **known}
+                found["sources"].append(source)
             text = texts[name][number]
             found["passages"].append({"text": text, "score": round(score, 4), "source": places[name]})
         if notes:
@@ -269,16 +271,6 @@ def _searched(document: Document, text: str) -> str:
     return "%s\n%s" % (document["title"], text)
 
 
-def _source(number: int, document: Document) -> shapes.DocumentSource:
-    source: shapes.DocumentSource = {"number": number, "id": document["id"], "title": document["title"],
-                                     "kind": document["kind"]}  # fmt: skip
-    if document.get("url"):
-        source["url"] = document["url"]
-    if document["taint"]:
-        source["taint"] = document["taint"]
-    return source
-
-
 def _chunk(line: bytes) -> tuple[int, str] | None:
     """Return number and text of a chunk's line, None for what is none."""
     found = _value(line)
@@ -305,11 +297,6 @@ def _value(line: bytes) -> dict[str, Json]:
 
 
 _VECTOR_HEAD_BYTES = 4096
-# So many rows are compared whole in a tenth of a second of a slow router; beyond, signs come first.
-WHOLE_ROWS = 512
-# Signs of few dimensions say little.
-_SIGN_DIMS = 128
-_BITS = bytes([49 if byte > 127 else 48 for byte in range(256)])
 
 
 class Vectors:
@@ -348,36 +335,14 @@ class Vectors:
         """
         if not any(asked[: ranking.SCALE.size]):
             return []  # it has no direction
-        known: dict[str, VectorHead] = {}
+        near = ranking.nearness(asked)
+        rows: list[tuple[float, Row]] = []
         for name in names:
             head = self.about(name)
             if head is not None and head["dims"] == len(asked) - ranking.SCALE.size and label in ("", head["label"]):
-                known[name] = head
-        wanted = self._by_signs(asked[ranking.SCALE.size :], known, most)
-        near = ranking.nearness(asked)
-        rows: list[tuple[float, Row]] = []
-        for name, head in known.items():
-            for number, row in self._rows(name, head):
-                if wanted is None or (name, number) in wanted:
-                    rows.append((near(row), (name, number)))
-            if len(rows) > 8 * most:
+                rows += [(near(row), (name, number)) for number, row in self._rows(name, head)]
                 rows = ranking.best(rows, most)
         return ranking.best(rows, most)
-
-    def _by_signs(self, asked: bytes, known: dict[str, VectorHead], most: int) -> set[Row] | None:
-        """Return the rows that are near by their signs; None where all should be compared."""
-        if len(asked) < _SIGN_DIMS or sum(head["count"] for head in known.values()) <= WHOLE_ROWS:
-            return None
-        bits = int(asked.translate(_BITS), 2)
-        found: list[tuple[int, Row]] = []
-        kept = max(WHOLE_ROWS, 16 * most)
-        for name, head in known.items():
-            for number, row in self._rows(name, head):
-                found.append(((int(row[4:].translate(_BITS), 2) ^ bits).bit_count(), (name, number)))
-            if len(found) > 4 * kept:
-                found = sorted(found, key=lambda one: one[0])[:kept]
-        found.sort(key=lambda one: one[0])
-        return {row for _, row in found[:kept]}
 
     def _rows(self, name: str, head: VectorHead) -> Iterator[tuple[int, bytes]]:
         handle = self.files.reader(self._path(name))

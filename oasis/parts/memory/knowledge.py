@@ -329,15 +329,11 @@ _WRITE_DOWN = (
 
 
 class Ingest:
-    """Reads one document; `is_cancelled()` ends it. `most` and `overlap` are those of `chunks`."""
+    """Reads one document; `is_cancelled()` ends it."""
 
-    def __init__(
-        self, kit: Services, is_cancelled: IsCancelled, most: int = CHUNK_CHARS, overlap: int = OVERLAP_CHARS
-    ) -> None:
+    def __init__(self, kit: Services, is_cancelled: IsCancelled) -> None:
         self._kit = kit
         self._is_cancelled = is_cancelled
-        self._most = most
-        self._overlap = overlap
         self.notes: list[str] = []  # what the owner should know of how it was read
 
     def text(self, text: str, title: str = "", source: str = "text") -> tuple[Draft, list[str]]:
@@ -381,8 +377,7 @@ class Ingest:
         if len(text) > CHARS:
             what = "%s has %d characters, more than %d" % (name, len(text), CHARS)
             raise UsageError(what, "add it in parts, each with a title")
-        cut = chunks(text, self._most, self._overlap)
-        return {"title": name, "kind": kind, "source": clean.line(source)[:500], "chars": len(text)}, cut
+        return {"title": name, "kind": kind, "source": clean.line(source)[:500], "chars": len(text)}, chunks(text)
 
     # By a worker, or a model
 

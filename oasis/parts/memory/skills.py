@@ -209,14 +209,8 @@ class Skills:
 def _shown(skill: Skill, is_on: bool, tools: dict[str, str]) -> SkillRow:
     row: SkillRow = {"name": skill["name"], "description": skill["description"], "is_shipped": skill["is_shipped"],
                      "enabled": is_on}  # fmt: skip
-    if skill["tools"]:
-        row["tools"] = skill["tools"]
-    if skill["model"]:
-        row["model"] = skill["model"]
-    faults = _faults(skill, tools)
-    if faults:
-        row["note"] = "; ".join(faults)
-    return row
+    more = {"tools": skill["tools"], "model": skill["model"], "note": "; ".join(_faults(skill, tools))}
+    return {**row, **{key: value for key, value in more.items() if value}}  # type: ignore[typeddict-item]
 
 
 def _faults(skill: Skill, tools: dict[str, str]) -> list[str]:

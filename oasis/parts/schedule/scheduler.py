@@ -295,7 +295,6 @@ class Timer:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_stopped = False
-        self._fired_s: dict[str, float] = {}  # by events, on the monotonic clock
         self._known_s: dict[str, int] = {}  # since when this thread knows a job
         self._unnoted: set[str] = set()  # jobs that wait for a flash that can be written
         self._wanted: dict[str, list[Job]] = {}  # the jobs that wait for each event
@@ -352,8 +351,7 @@ class Timer:
         wanted = set(self._wanted)
         for event in self._events.due(wanted) if wanted else []:
             for job in self._wanted[event["event"]]:
-                if self._is_rested(job, now_s):
-                    self._fired_s[job["id"]] = self._kit.clock.now_s()
+                if not 0 <= now_s - int(job.get("fired_unix_s", 0)) < int(job.get("pause_s") or PAUSE_S):
                     self._fire(job, now_s, event)
         wait_s = self._runner.pump()
         if not jobs and self._runner.is_idle():
@@ -418,14 +416,6 @@ class Timer:
         self._unnoted.discard(job["id"])
         if noted is not None:
             self._runner.add(noted, event)
-
-    def _is_rested(self, job: Job, now_s: int) -> bool:
-        """Return whether a job fired long enough ago for an event to fire it again."""
-        pause_s = int(job.get("pause_s") or PAUSE_S)
-        before_s = self._fired_s.get(job["id"])
-        if before_s is not None and self._kit.clock.now_s() - before_s < pause_s:
-            return False
-        return not 0 <= now_s - int(job.get("fired_unix_s", 0)) < pause_s
 
 
 def _moment(meant: trigger.Trigger, job: Job, now_s: int, zone: Zone, begin_s: int = 0) -> int | None:
