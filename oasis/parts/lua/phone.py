@@ -97,8 +97,6 @@ class Phone:
         """Return a thread with its messages as upstream's programs read them: a role and a text each."""
         return {**reply, "messages": forms.write(reply["messages"])["messages"]}
 
-    # What there is
-
     def _base_info(self, role: Role) -> Reply:
         chats = self._ask("chat.list", {}, role)["item"][:_CHATS]
         services = self._ask("service.list", {}, role)["service"]
@@ -127,8 +125,6 @@ class Phone:
         commands = [str(item["command"]) for item in fenced(message) if item["kind"] == "change"]
         return {**proposal(commands)} if commands else {"status": NO_COMMANDS}
 
-    # System messages
-
     def _load_sysmsg_list(self, role: Role) -> Reply:
         return {"sysmsg": _picked(self._ask("topic.list", {}, role)["topics"], "key", "title")}
 
@@ -147,8 +143,6 @@ class Phone:
 
     def _delete_sysmsg_data(self, role: Role, target: str) -> Reply:
         return {**self._ask("topic.delete", {"key": target}, role)}
-
-    # Services
 
     def _select_ai_service(self, role: Role, id: str, name: str, model: str) -> Reply:
         for item in self._ask("service.list", {}, role)["service"]:
@@ -203,8 +197,6 @@ class Phone:
         stored = self._stored_icons()
         return self._store_icons({**stored, "hidden": [*stored["hidden"], self._icon(target)]})
 
-    # Chats
-
     def _chat_send(self, role: Role, id: str, sysmsg_key: str, message: str) -> Reply:
         return self._sending.send(role, id, sysmsg_key, message)
 
@@ -228,8 +220,6 @@ class Phone:
             raise UsageError("a title has at least one character")
         self._ask("chat.rename", {"id": id, "title": title}, role)
         return {"status": OK, "title": title.strip()}
-
-    # Tools
 
     def _tool_manager_get_tool_list(self, role: Role) -> Reply:
         tools = self._ask("tool.list", {}, role)["tools"]

@@ -306,8 +306,6 @@ class Plugins:
             return "changed", f"its file is not what you reviewed: oasis plugins review {server}"
         return "accepted", ""
 
-    # A call
-
     def _call(
         self, tools: dict[str, Tool], name: str, arguments: Values, operator: Operator, watch: Watch
     ) -> Values:  # fmt: skip

@@ -176,8 +176,6 @@ class Library:
             return "none"
         return "current" if label and about["label"] == label else "other"
 
-    # Vectors
-
     def embed(self, is_cancelled: IsCancelled, told: Progress = lambda done, total: None) -> int:
         """Make the vectors that are missing, or are of another model than the one set now; return of how many chunks.
 
@@ -207,8 +205,6 @@ class Library:
             self._check_room(sum([len(row) for row in rows]))
             self._vectors.write(name, label, rows)
         return len(rows)
-
-    # Searching
 
     def search(self, query: str, limit: int = LIMIT, mode: str = "fused", is_home: bool = False) -> Found:
         """Return the chunks that answer a question best. `mode`: fused, words or vectors; `is_home` as in embed_one."""

@@ -148,11 +148,8 @@ class Knowledge:
                 "limit_bytes": self._limit_bytes(), "embedding": Embedder(self._kit).name,
                 "reports": reports}  # fmt: skip
 
-    def knowledge_search(self, query: str, limit: int = LIMIT) -> FoundAll:
+    def knowledge_search(self, query: str, limit: int = LIMIT, is_home: bool = False) -> FoundAll:
         """Return what fits a question: passages of documents with their sources, and options."""
-        return self._found(query, limit, False)
-
-    def _found(self, query: str, limit: int, is_home: bool) -> FoundAll:
         found = self.library.search(query, limit, is_home=is_home)
         options = found_options(query, self._type_of, _OPTIONS_TOLD)
         return {**found, "options": options}  # type: ignore[typeddict-item]  # `told` adds the rest
@@ -190,7 +187,7 @@ class Knowledge:
         `is_home`: a model at home asks; its words go to no model elsewhere, not even for vectors. `has_chats`: it may
         see what was said in other chats.
         """
-        result = self._found(query, limit, is_home)
+        result = self.knowledge_search(query, limit, is_home)
         said: list[shapes.SaidRow] = []
         if has_chats:
             said = self._kit.parts.part("said").search(query, MESSAGES, is_home, not is_home)["results"]
@@ -254,29 +251,25 @@ def named(path: str, type_of: TypeOf) -> Option:
     # A section type, @type[0], or the name of a section that is here.
     word = section[1:].partition("[")[0] if section.startswith("@") else section
     type_ = word if entries.section_type(package, word) is not None else type_of(package, section)
-    if name:
-        owners = [type_] if type_ else described.types_of(package, name)
-        if not owners:
-            what = "%s has no option %r in any section" % (package, name)
-            raise _unknown(what, section, described.types_of(package))
-        found = described.option(package, owners[0], name)
-        if found is None:
-            what = "%s.%s has no option %r" % (package, owners[0], name)
-            meant = entries.known_as(package, owners[0], name)
-            if meant:
-                raise UsageError(what, "did you mean " + " or ".join(meant))
-            raise _unknown(what, name, entries.option_names(package, owners[0]))
-        return {"asked": path, **found}
-    found = described.section_type(package, type_) if type_ else None
+    found = described.section_type(package, type_) if type_ and not name else None
     if found is not None:
         return {"asked": path, **found, "options": found["options"][:NAMES]}
-    owners = described.types_of(package, section)
-    found = described.option(package, owners[0], section) if owners else None
-    if found is None:
+    owners = [type_] if type_ and name else described.types_of(package, name or section)
+    found = described.option(package, owners[0], name or section) if owners else None
+    if found is not None:
+        others = ["%s.%s.%s" % (package, one, section) for one in owners[1:] if not name]
+        return {"asked": path, **found, **({"also": others} if others else {})}
+    if not name:
         names = [name for one in described.types_of(package) for name in (one, *entries.option_names(package, one))]
         raise _unknown("%s has no section type, section or option %r" % (package, section), section, names)
-    others = ["%s.%s.%s" % (package, one, section) for one in owners[1:]]
-    return {"asked": path, **found, **({"also": others} if others else {})}
+    if not owners:
+        what = "%s has no option %r in any section" % (package, name)
+        raise _unknown(what, section, described.types_of(package))
+    what = "%s.%s has no option %r" % (package, owners[0], name)
+    meant = entries.known_as(package, owners[0], name)
+    if meant:
+        raise UsageError(what, "did you mean " + " or ".join(meant))
+    raise _unknown(what, name, entries.option_names(package, owners[0]))
 
 
 def _unknown(message: str, word: str, names: list[str]) -> UsageError:

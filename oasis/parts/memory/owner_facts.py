@@ -35,6 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.api.parts import Extras, Services
     from oasis.parts.memory.shapes import EndedTurn, Fact, FactExport, FactList, FactSwitches, Place, Turn
+    from oasis.uci.edit import Step
 
     Alike = Callable[[str, list[Fact]], tuple[list[float], float]]
 
@@ -99,9 +100,7 @@ class Memory:
             raise UsageError("either the id of a fact, or all of them", "list them: oasis memory")
         self._drop()
         self.near.drop()
-        if id:
-            self.facts.get(id)
-        return {"forgotten": self.facts.forget([id]) if id else self.facts.forget_all()}
+        return {"forgotten": self.facts.forget([self.facts.get(id)["id"]]) if id else self.facts.forget_all()}
 
     def memory_export(self) -> FactExport:
         """Return everything that is kept about the owner."""
@@ -109,11 +108,10 @@ class Memory:
 
     def memory_set(self, extract: bool | None = None, tainted: bool | None = None) -> FactSwitches:
         """Let facts be taken out of what the owner says, or not any more."""
-        given = [(name, value) for name, value in ((EXTRACT, extract), (TAINTED, tainted)) if value is not None]
-        if given:
-            write(self._kit.cursor(), [
-                {"op": "set", "section": "main", "option": name, "value": SWITCH[value]} for name, value in given
-            ])  # fmt: skip
+        given = [(name, SWITCH[is_on]) for name, is_on in ((EXTRACT, extract), (TAINTED, tainted)) if is_on is not None]
+        steps: list[Step] = [{"op": "set", "section": "main", "option": name, "value": value} for name, value in given]
+        if steps:
+            write(self._kit.cursor(), steps)
         if extract is False:
             self._drop()
         reply: FactSwitches = {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}
@@ -282,8 +280,6 @@ class Facts:
         self._new_id = new_id
         self._lock = threading.RLock()
 
-    # Looking
-
     def all(self) -> list[Fact]:
         """Return all facts as they are now, those that faded too; the surest first, then the newest."""
         with self._lock:
@@ -301,8 +297,6 @@ class Facts:
         if found is None:
             raise UsageError("there is no fact %r" % name, "list them: oasis memory")
         return found
-
-    # Saying
 
     def say(
         self, text: str, category: str, alike: Alike, is_dropped: Callable[[], bool] = bool, *,
@@ -367,8 +361,6 @@ class Facts:
             count = len(self.all())
             self._records.delete([record["id"] for record in self._records.all()], forget=True)
             return count
-
-    # Days
 
     def begin_day(self) -> None:
         """Count today where that is not done yet, and let go what faded long ago. Raises: StoreError."""

@@ -42,8 +42,6 @@ class Said:
         self._kit = kit
         self._writing = threading.Lock()
 
-    # Vectors
-
     def after(self, turn: EndedTurn) -> None:
         """Make the vector of what the owner said, where a model is set for it that may hear it."""
         if ranking.ALIAS in self._kit.settings.aliases() and turn["said"].strip():
@@ -98,8 +96,6 @@ class Said:
                     found.append((score, key))
             found = ranking.best(found, DEPTH)
         return [key for _, key in found]
-
-    # Searching
 
     def search(self, query: str, limit: int = 0, is_home: bool = True, goes_elsewhere: bool = False) -> SaidFound:
         """Return the messages that fit a question best. `is_home`: no model elsewhere may hear the question;

@@ -66,8 +66,6 @@ _CALL_HINT = 'like {"tool": "status", "params": {"what": "devices"}}'
 # What passes of a model that words the results: never a tool call, nor commands in blocks.
 _PASSED = ("delta", "usage", "done", "error")
 _NOTED = "approved for the runs of this schedule; nothing is changed now"
-_EVERY = "ahead, for every run (%s): %s"
-_AHEAD = "schedule %s: approved ahead"
 NEEDED = ("when", "wish")
 _LATEST_S = 1 << 37  # behind the year 6000
 _KINDS: dict[str, type] = {
@@ -211,8 +209,7 @@ class JobRun(Principal):
     ) -> None:  # fmt: skip
         """Prepare a run; `system` is for a model, `taint` says whose words are in it, `rehearses` makes it a dry run.
 
-        `runner` hears of a plan that will wait (`plan_waits`) and of the run's end (`run_ended`). `teller` words the
-        results of a job's calls as `instruction` says, without one they are shown as they are.
+        `teller` words the results of a job's calls as `instruction` says, without one they are shown as they are.
         """
         super().__init__("schedule")
         self.job = job
@@ -263,7 +260,8 @@ class JobRun(Principal):
         """Return the plan, bound to wait for the owner wherever they must decide because nobody is there."""
         bind = self._kit.planner.bind
         if self.rehearses:
-            return bind(plan, needs_approval=True, summary=_EVERY % (self.job["when"], plan["summary"]))
+            summary = "ahead, for every run (%s): %s" % (self.job["when"], plan["summary"])
+            return bind(plan, needs_approval=True, summary=summary)
         if plan["risk"] == "low" and not plan["needs_approval"]:
             return plan
         self._is_ahead = fits_ahead(plan, self.job.get("approved", []), self._kit.planner.read)
@@ -283,7 +281,7 @@ class JobRun(Principal):
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
         """Wait as the approval queue does, see change/approval.py; what is approved in a dry run is "noted"."""
         if self._is_ahead:  # which no plan of a dry run is
-            return "approved", _AHEAD % self.job["id"]
+            return "approved", "schedule %s: approved ahead" % self.job["id"]
         why = why_not_ahead(plan) if self.rehearses else ""
         if why:
             return "declined", "not to be approved ahead: %s; it waits for the owner each time" % why

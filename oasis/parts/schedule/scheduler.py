@@ -78,8 +78,6 @@ class Schedule:
         self._timer.stop()
         self._devices.close()
 
-    # Methods
-
     def schedule_list(self) -> shapes.JobList:
         """Return the jobs and what the clock says."""
         zone = self._zones.router()
@@ -145,8 +143,6 @@ class Schedule:
         run = self._runner.start(self._jobs.find(id), rehearses=True)
         return {"run": run.id, "chat": run.chat}
 
-    # Tools
-
     def call(
         self, name: str, arguments: shapes.UpdateArguments, operator: Operator, watch: Watch
     ) -> shapes.ToolJob | shapes.ToolJobs:  # fmt: skip
@@ -177,8 +173,6 @@ class Schedule:
         what = "%d scheduled jobs have" % len(found) if found else "no scheduled job has"
         names = ["%s: %s" % (job["id"], job["wish"]) for job in (found or jobs)[:_NAMED]]
         raise ToolError("%s %r; nothing was changed" % (what, words), "name one by its id; " + "; ".join(names))
-
-    # Jobs
 
     def _form(self, words: str, timezone: str) -> tuple[str, list[str]]:
         return phrases.form(words, self._kit.clock.unix_s(), self._zones.named(timezone) or self._zones.router())
@@ -255,8 +249,6 @@ class Schedule:
             self._devices.seed([str(device["mac"]).lower() for device in self._kit.facts.devices()])
         return {"when": fields["when"].strip(), "wish": wish, "calls": calls, "synthesis": synthesis,
                 "timezone": zone.rule if zone else "", "service": service, "pause_s": pause_s}  # fmt: skip
-
-    # The router
 
     def _space(self) -> tuple[int, int]:
         found = os.statvfs(self._kit.root.state_folder)

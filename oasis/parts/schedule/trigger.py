@@ -168,9 +168,6 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 2 else -1
 
 
-# Cron
-
-
 def _cron(text: str) -> Trigger:
     """Read five fields, or one of the words for them."""
     fields = _MACROS.get(text, text)
@@ -220,9 +217,6 @@ def _in_field(text: str, name: str, least: int, most: int, names: tuple[str, ...
         return _number(text)
     words = ", or " + names[0] + " to " + names[-1] if names else ""
     raise UsageError("%s: %r is none of them" % (name, text), "%d to %d%s" % (least, most, words))
-
-
-# In words
 
 
 def shown(minutes: int) -> str:
