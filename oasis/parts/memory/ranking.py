@@ -87,8 +87,7 @@ class Words:
         words = self._wanted.difference(self._pairs)
         self._forms = {form: term for term in words for form in (term, term + "s") if _stem(form) == term}
         longest = sorted(self._forms, key=len, reverse=True)
-        # Letters that may be a word of the question; whether they are one, their neighbours tell.
-        self._letters = re.compile("|".join([re.escape(form) for form in longest]) or r"(?!)")
+        self._is_asked = re.compile(r"(?<![^\W_])(?:%s)(?![^\W_])" % ("|".join(map(re.escape, longest)) or r"(?!)"))
         self._count = 0
         self._chars = 0
         self._with: dict[str, int] = {}
@@ -118,18 +117,13 @@ class Words:
         """Return how often each word of the question is among the terms of a text: without making all of those."""
         lower = text.lower()
         found = {term: count for term in self._pairs if (count := lower.count(term))}
-        plain = lower if lower.isascii() else _UNSPACED.sub(" ", lower)
-        for match in self._letters.finditer(plain):
-            start, end = match.span()
-            if not plain[start - 1 : start].isalnum() and not plain[end : end + 1].isalnum():
-                term = self._forms[match.group()]
-                found[term] = found.get(term, 0) + 1
+        for form in self._is_asked.findall(lower if lower.isascii() else _UNSPACED.sub(" ", lower)):
+            found[self._forms[form]] = found.get(self._forms[form], 0) + 1
         return found
 
     def place(self, text: str) -> int:
         """Return where the first word of the question stands in a text, 0 where none does."""
-        places = [match.start() for match in [self._letters.search(text.lower())] if match]
-        return min(places + [at for at in (text.lower().find(term) for term in self._pairs) if at >= 0], default=0)
+        return min([at for at in map(text.lower().find, [*self._forms, *self._pairs]) if at >= 0], default=0)
 
     def order(self, most: int, least: float = 0.0) -> list[tuple[float, Any]]:
         """Return (score, key) of the best chunks, the best first; what is equal in the order it was taken in.
