@@ -66,16 +66,12 @@ class Skills:
 
     def skill_list(self) -> SkillList:
         """Return the skills, and notes about invalid files."""
-        off = self._off()
-        tools = self._tools()
         skills, notes = self._shelf.all()
-        return {"skills": [_shown(skill, skill["name"] not in off, tools) for skill in skills], "notes": notes,
-                "most": SKILLS}  # fmt: skip
+        return {"skills": self._rows(skills), "notes": notes, "most": SKILLS}
 
     def skill_load(self, name: str) -> SkillText:
         """Return a skill with its whole text."""
-        skill = self._shelf.get(name)
-        return {**_shown(skill, name not in self._off(), self._tools()), "text": self._shelf.text(name)}
+        return {**self._rows([self._shelf.get(name)])[0], "text": self._shelf.text(name)}
 
     def skill_set(self, name: str, text: str) -> dict[str, SkillRow]:
         """Write a skill of the owner's. Raises: UsageError if it is invalid or asks for tools that cannot be used."""
@@ -83,14 +79,13 @@ class Skills:
         if self._kit.redactor.text(text) != text:
             what = "the skill %s holds a secret of this router" % name
             raise UsageError(what, "leave it out: the owner enters it with /secret")
-        tools = self._tools()
-        faults = _faults(skill, tools)
+        faults = _faults(skill, self._tools())
         if faults:
             raise UsageError("the skill %s asks for tools: %s" % (name, "; ".join(faults)), "list them: oasis tools")
         if skill["model"]:
             self._kit.settings.chain(skill["model"])
         self._shelf.set(skill, text)
-        return {"skill": _shown({**skill, "is_shipped": False}, name not in self._off(), tools)}
+        return {"skill": self._rows([{**skill, "is_shipped": False}])[0]}
 
     def skill_delete(self, name: str) -> dict[str, str]:
         """Delete a skill of the owner's; a shipped one of that name is there again."""
@@ -102,7 +97,18 @@ class Skills:
         skill = self._shelf.get(name)
         off = [one for one in self._off() if one != name] + ([] if enabled else [name])
         write(self._kit.cursor(), [{"op": "set", "section": "main", "option": OFF, "value": " ".join(off) or "-"}])
-        return {"skill": _shown(skill, enabled, self._tools())}
+        return {"skill": self._rows([skill])[0]}
+
+    def _rows(self, skills: list[Skill]) -> list[SkillRow]:
+        off, tools = self._off(), self._tools()
+        rows = []
+        for skill in skills:
+            row: SkillRow = {"name": skill["name"], "description": skill["description"],
+                             "is_shipped": skill["is_shipped"], "enabled": skill["name"] not in off}  # fmt: skip
+            more = {"tools": skill["tools"], "model": skill["model"], "note": "; ".join(_faults(skill, tools))}
+            row.update({key: value for key, value in more.items() if value})  # type: ignore[typeddict-item]
+            rows.append(row)
+        return rows
 
     def _off(self) -> list[str]:
         return [name for name in self._kit.settings.main().get(OFF, "").split() if name != "-"]
@@ -204,13 +210,6 @@ class Skills:
             return clear
         name = found.get("skill") if isinstance(found, dict) else None
         return next((skill for _, skill in ranked if skill["name"] == name), None if name == NONE else clear)
-
-
-def _shown(skill: Skill, is_on: bool, tools: dict[str, str]) -> SkillRow:
-    row: SkillRow = {"name": skill["name"], "description": skill["description"], "is_shipped": skill["is_shipped"],
-                     "enabled": is_on}  # fmt: skip
-    more = {"tools": skill["tools"], "model": skill["model"], "note": "; ".join(_faults(skill, tools))}
-    return {**row, **{key: value for key, value in more.items() if value}}  # type: ignore[typeddict-item]
 
 
 def _faults(skill: Skill, tools: dict[str, str]) -> list[str]:
