@@ -102,7 +102,7 @@ class Phone:
         services = self._ask("service.list", {}, role)["service"]
         names = listed(self._daemon.files.names(self._daemon.root.confdir))
         return {
-            "icon": self._icons() or {"ctrl": {"path": ICONS, "using": ""}, "list": {}},
+            "icon": self._icons(),
             **self._load_sysmsg_list(role),
             "chat": {"item": _picked(chats, "id", "title")},
             "service": _picked(services, "identifier", "name", "model", "active"),
@@ -132,7 +132,8 @@ class Phone:
         topics = self._ask("topic.list", {}, role)["topics"]
         found = {topic["key"]: {"title": topic["title"], "chat": topic["text"]} for topic in topics}
         icons = self._icons()
-        return {"general": {}, "title": {}, "icons": {**icons["ctrl"], **icons["list"]} if icons else {}, **found}
+        shown = {**icons["ctrl"], **icons["list"]} if icons["list"] else {}
+        return {"general": {}, "title": {}, "icons": shown, **found}
 
     def _add_sysmsg_data(self, role: Role, title: str, message: str) -> Reply:
         key = self._ask("topic.add", {"title": title, "text": message}, role)["key"]
@@ -163,13 +164,13 @@ class Phone:
 
     # Icons: the page's own files and what an older Oasis left there
 
-    def _icons(self) -> Icons | None:
+    def _icons(self) -> Icons:
         names = self._daemon.files.names(self._daemon.root.path("/www" + ICONS))
         images = [name for name in names if name.rpartition(".")[2].lower() in _IMAGES]
         stored = self._stored_icons()
         found = {"icon_%d" % number: name for number, name in enumerate(images, 1) if name not in stored["hidden"]}
-        using = [key for key, name in found.items() if name == stored["using"]] or list(found)[:1]
-        return {"ctrl": {"path": ICONS, "using": using[0]}, "list": found} if found else None
+        using = [key for key, name in found.items() if name == stored["using"]] or [*found, ""]
+        return {"ctrl": {"path": ICONS, "using": using[0]}, "list": found}
 
     def _stored_icons(self) -> StoredIcons:
         data = self._daemon.files.read(self._daemon.root.state_folder + ICON_FILE)
@@ -181,14 +182,14 @@ class Phone:
         return {"status": OK}
 
     def _icon(self, key: str) -> str:
-        icons = self._icons()
-        if not icons or key not in icons["list"]:
+        icons = self._icons()["list"]
+        if key not in icons:
             raise UsageError("there is no icon %r" % key, "ask for load_icon_info")
-        return icons["list"][key]
+        return icons[key]
 
     def _load_icon_info(self, role: Role) -> Reply:
         icons = self._icons()
-        return {**icons} if icons else {"status": NOT_FOUND}
+        return {**icons} if icons["list"] else {"status": NOT_FOUND}
 
     def _select_icon(self, role: Role, using: str) -> Reply:
         return self._store_icons({**self._stored_icons(), "using": self._icon(using)})

@@ -388,10 +388,7 @@ class Plugins:
         return tools
 
     def plugin_accept(self, role: Role, server: str, hash: str) -> dict[str, str]:
-        """Note that the owner reviewed the file with that sum and accepts it; each tool is still enabled by itself.
-
-        Raises: UsageError when the file has changed since, PolicyError for a server that cannot be called.
-        """
+        """Note that the owner accepts the file with that sum; tools are enabled one by one. Raises: UsageError."""
         self._described(server)
         if not is_equal(hash, sha256(find(self._root, server)[1])):
             raise UsageError(f"the file of {server} does not have that sum", f"read it: oasis plugins review {server}")

@@ -212,10 +212,7 @@ def _set_skill(call: Call, name: str, text: str, screen: Screen) -> int:
 
 
 def _edit(call: Call, name: str, screen: Screen) -> int:
-    """Open a skill, or a new one, in the owner's editor, and set it if it was changed.
-
-    Raises: UsageError without a terminal, and for what the daemon refuses; the text stays in a file that is named.
-    """
+    """Open a skill, or a new one, in the owner's editor; set it if it changed. A refused text stays in a file."""
     import tempfile  # with the one action that needs it
 
     if not screen.can_ask:

@@ -311,10 +311,7 @@ class Shelf:
         return (self._files.read("%s/%s%s" % (folder, name, _END)) or b"").decode("utf-8")
 
     def set(self, skill: Skill, text: str) -> None:
-        """Write a skill of the owner's that was judged before.
-
-        Raises: StoreError when there are too many, or the flash refuses.
-        """
+        """Write a skill that was judged before. Raises: StoreError when there are too many, or the flash refuses."""
         with self._lock:
             file = skill["name"] + _END
             there = [name for name in self._files.names(self._folder) if name.endswith(_END)]

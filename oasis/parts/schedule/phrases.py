@@ -173,10 +173,7 @@ _ONE_OF_THEM = "say one of them"
 
 
 class Phrase:
-    """The facts of one sentence, said at a time in a zone; `notes` are what `form` took for granted.
-
-    Errors have messages that go on after the words that were read.
-    """
+    """The facts of one sentence, said at a time in a zone; `notes`: what was assumed. Errors go on after the words."""
 
     def __init__(self, facts: list[Fact], now_s: int, zone: Zone) -> None:
         self._facts = facts

@@ -49,10 +49,7 @@ AT_ONCE, WRITE_S = 8, 3600
 
 
 class RouterEvents:
-    """The events of one router; `now_s()` is monotonic.
-
-    `is_known(mac)` says whether a device was seen before, `space()` returns the overlay's free and all bytes.
-    """
+    """The events of one router. `is_known(mac)`: it was seen before; `space()`: the overlay's free and all bytes."""
 
     def __init__(
         self, facts: Facts, is_known: Callable[[str], bool], space: Callable[[], tuple[int, int]],

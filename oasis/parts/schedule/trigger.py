@@ -58,10 +58,7 @@ _MACROS = {
 
 
 class Trigger:
-    """The moments of a job, `times` in minutes after midnight; `event` is set instead where it waits for something.
-
-    `words` say to the owner what it means.
-    """
+    """When a job runs: at `times`, in minutes after midnight, or at an `event`; `words` say it to the owner."""
 
     def __init__(self, times: list[int], has: Has, words: str, is_once: bool = False, event: str = "") -> None:
         self.times = times

@@ -61,10 +61,7 @@ class Zone:
         return found.tm_year, found.tm_mon, found.tm_mday, found.tm_hour, found.tm_min, found.tm_wday
 
     def moment(self, day: int, minutes: int) -> int:
-        """Return the time of so many minutes after midnight of a day, counted as `day_number` does.
-
-        Where clocks show it twice, the first; where they skip it, the moment at which they do.
-        """
+        """Return when a `day_number` has so many minutes: of two times the first, of a skipped one when it skips."""
         shown_s = day * DAY_S + minutes * 60
         offsets = (self._standard_s, self._summer_s) if self._has_summer else (self._standard_s,)
         fitting = [shown_s - offset for offset in offsets if self.offset_s(shown_s - offset) == offset]
