@@ -552,7 +552,7 @@ MUTANTS = (
     (
         "plugins: our own objects are no tool server",
         "oasis/parts/lua/plugins.py",
-        "if server in OURS:",
+        "if server in objects():",
         "if False:",
         ("tests/parts/lua/test_plugin_scripts.py",),
     ),
