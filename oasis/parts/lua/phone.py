@@ -280,11 +280,8 @@ def commands_of(part: shapes.PackageDiff) -> list[str]:
             verbs = {"option": ("delete", "set"), "list": ("del_list", "add_list")}[word]
             found.append((verbs[line["op"] == "+"], "%s.%s.%s" % (part["package"], section, name), value.strip("'")))
     new = {path for verb, path, _ in found if verb == "set"}
-    return [
-        "%s %s" % (verb, path if verb == "delete" else "%s=%s" % (path, value))
-        for verb, path, value in found
-        if verb != "delete" or path not in new
-    ]
+    left = [one for one in found if one[0] != "delete" or one[1] not in new]
+    return ["%s %s" % (verb, path if verb == "delete" else "%s=%s" % (path, value)) for verb, path, value in left]
 
 
 def _flag(is_on: bool) -> str:

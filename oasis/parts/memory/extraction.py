@@ -78,10 +78,8 @@ def _turns_round(fact: str, claims: list[str], said: str) -> bool:
     clauses = [clause for clause in _CLAUSE.split(said.casefold()) if clause.strip()]
     shares = [sum(touches(words(clause), [claim]) > 0 for claim in claims) for clause in clauses]
     is_no = _NO.search(fact.casefold()) is not None
-    return any(
-        share == max(shares) and (_NO.search(clause) is not None) != is_no
-        for clause, share in zip(clauses, shares, strict=True)
-    )
+    most = [clause for clause, share in zip(clauses, shares, strict=True) if share == max(shares)]
+    return any((_NO.search(clause) is not None) != is_no for clause in most)
 
 
 CATEGORIES = ("personal", "preference", "work", "habit", "relationship")

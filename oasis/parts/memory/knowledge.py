@@ -89,10 +89,10 @@ class Knowledge:
             return
         kind = files.kind(self._kit.files.read(files.LIST) or b"", os.path.realpath(self._folder))
         if kind in files.LOOSE:
-            raise SettingsError(
-                "oasis.main.memory_path is on %s, where everybody reads everything and a power cut loses files" % kind,
-                "format the disk as ext4 or f2fs, or name another folder",
+            what = (
+                "oasis.main.memory_path is on %s, where everybody reads everything and a power cut loses files" % kind
             )
+            raise SettingsError(what, "format the disk as ext4 or f2fs, or name another folder")
 
     # What front-ends call
 
@@ -548,9 +548,7 @@ def chunks(text: str, most: int = CHUNK_CHARS, overlap: int = OVERLAP_CHARS) -> 
             here += between + piece
         else:
             found.append(here)
-            tail = here[-overlap:] if overlap > 0 else ""
-            space = _SPACE.search(tail)
-            tail = tail[space.end() :] if space else tail
+            tail = _SPACE.split(here[-overlap:], maxsplit=1)[-1] if overlap > 0 else ""  # from its first whole word on
             joined = tail + between + piece
             here = joined if tail and len(joined) <= most else piece
     return [*found, here]

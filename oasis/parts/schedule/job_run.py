@@ -141,8 +141,7 @@ class Jobs:
             until = self.zone(job).shown(until_s if _is_time(until_s) else 0)
         except OasisError:
             pass  # its zone is one no more
-        words = STATES.get(str(plan.get("state")), "")
-        return words % {"until": until, "plan": plan.get("summary") or "a plan"}
+        return STATES.get(str(plan.get("state")), "") % {"until": until, "plan": plan.get("summary") or "a plan"}
 
     def disable(self, job: Job, why: str) -> bool:
         """Disable a job; return False where the owner has changed or deleted it meanwhile."""
@@ -556,10 +555,8 @@ def fits_ahead(plan: Plan, approvals: list[Approval], read: Read) -> bool:
     if plan["tainted"] or plan["until_unix_s"] or plan["ends"]:
         return False
     key = _key(plan)
-    return any(
-        is_equal(str(one["key"]), key) and all(_now(name, read) == held for name, held in one["read"].items())
-        for one in approvals
-    )
+    fitting = [one for one in approvals if is_equal(str(one["key"]), key)]
+    return any(all(_now(name, read) == held for name, held in one["read"].items()) for one in fitting)
 
 
 def _key(plan: Plan) -> str:
@@ -578,8 +575,6 @@ def _now(package: str, read: Read) -> str:
 
 
 def _sum(package: str, data: bytes) -> str:
-    sections = [
-        [one.type, "" if one.anonymous else one.name, sorted([name, value] for name, value in one.options.items())]
-        for one in model.parse(data, package).sections
-    ]
+    found = model.parse(data, package).sections
+    sections = [[one.type, "" if one.anonymous else one.name, sorted(map(list, one.options.items()))] for one in found]
     return sha256(jsonl.canonical(sections).encode("utf-8"))
