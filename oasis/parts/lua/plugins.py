@@ -395,11 +395,9 @@ class Plugins:
         with self._lock:
             own = [one for one in self._sections() if one.type == "plugin" and one.options.get("server") == server]
             name = str(own[-1].name) if own else "@plugin[-1]"
-            steps: list[Step] = [{"op": "set", "section": name, "option": "sha256", "value": hash}]
-            if not own:
-                steps.insert(0, {"op": "set", "section": name, "option": "server", "value": server})
-                steps.insert(0, {"op": "add", "type": "plugin"})
-            write(self._kit.cursor(), steps)
+            first: Step = {"op": "set", "section": name, "option": "server", "value": server}
+            steps: list[Step] = [] if own else [{"op": "add", "type": "plugin"}, first]
+            write(self._kit.cursor(), [*steps, {"op": "set", "section": name, "option": "sha256", "value": hash}])
         call = {"name": "plugin " + server, "sha256": hash}
         self._kit.audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
         return {"status": "OK"}

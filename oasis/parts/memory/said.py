@@ -59,10 +59,7 @@ class Said:
                 return
             row = binascii.b2a_base64(rows[0], newline=False).decode()
             with self._writing:
-                try:
-                    found = chats.thread_of(message, chat).get(message)
-                except OasisError:
-                    found = None
+                found = chats.thread_of(message, chat).get(message)
                 if found is None or found["content"] == chat_line.FORGOTTEN:
                     return  # forgotten meanwhile
                 files.folder(chats.vectors)

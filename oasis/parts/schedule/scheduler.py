@@ -390,15 +390,14 @@ class Timer:
                 noted = self._jobs.get(job["id"])
                 # What became of the plan of its last run may have been noted meanwhile.
                 if noted is None or {**noted, "plan": None} != {**job, "plan": None}:
-                    noted = None
-                else:
-                    noted["fired_unix_s"] = now_s
-                    chat = self._runner.chat(job)
-                    if chat:
-                        noted["chat"] = chat
-                    if trigger.parse(job["when"]).is_once:
-                        noted["enabled"] = False
-                    self._jobs.put(noted)
+                    return
+                noted["fired_unix_s"] = now_s
+                chat = self._runner.chat(job)
+                if chat:
+                    noted["chat"] = chat
+                if trigger.parse(job["when"]).is_once:
+                    noted["enabled"] = False
+                self._jobs.put(noted)
         except OasisError as error:
             # What cannot be noted is not done: after a power cut it would be done again.
             if job["id"] not in self._unnoted:
@@ -406,8 +405,7 @@ class Timer:
                 self._runner.tell(job, "waits, for it cannot be noted: " + error.message)
             raise
         self._unnoted.discard(job["id"])
-        if noted is not None:
-            self._runner.add(noted, event)
+        self._runner.add(noted, event)
 
 
 def _moment(meant: trigger.Trigger, job: Job, now_s: int, zone: Zone, begin_s: int = 0) -> int | None:
