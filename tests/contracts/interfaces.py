@@ -9,7 +9,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
     from oasis.parts.lua.phone import Story
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         def models_read(self, status: int, headers: Values, body: bytes, options: Values) -> list[Values]: ...
 
     class EmbeddingProvider(Protocol):
-        """Vectors of texts by one model; `name` labels what it made, "" where none is set."""
+        """Vectors of texts by one model, packed (ranking.py); `name` labels what it made, "" where none is set."""
 
         @property
         def name(self) -> str: ...
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
         @property
         def is_local(self) -> bool: ...
 
-        def embed(self, texts: Sequence[str], is_cancelled: Callable[[], bool] = ...) -> list[list[float]] | None: ...
+        def rows(self, texts: Sequence[str], is_cancelled: Callable[[], bool] = ...) -> list[bytes]: ...
 
     class VectorStore(Protocol):
-        """Vectors by the name of what they belong to and their number."""
+        """Packed vectors by the name of what they belong to and their number."""
 
-        def put(self, name: str, label: str, vectors: Iterable[Sequence[float]]) -> None: ...
+        def write(self, name: str, label: str, rows: list[bytes]) -> None: ...
         def about(self, name: str) -> Values | None: ...
         def nearest(
-            self, vector: Sequence[float], names: Sequence[str], most: int, label: str = ""
+            self, asked: bytes, names: Sequence[str], most: int, label: str = ""
         ) -> list[tuple[float, Row]]: ...
         def delete(self, name: str) -> None: ...
 

@@ -17,7 +17,7 @@ from oasis.errors import SchemaError, UsageError
 from oasis.parts.lua.phone import Story
 from oasis.parts.memory.documents import Vectors
 from oasis.parts.memory.owner_facts import Facts
-from oasis.parts.memory.ranking import Embedder
+from oasis.parts.memory.ranking import SCALE, Embedder, nearness
 from oasis.parts.telegram.text import RunText
 from oasis.system.records import Records
 from oasis.tools.builtin import BuiltIn
@@ -160,9 +160,8 @@ class InMemory:
     def __init__(self):
         self.kept = {}
 
-    def put(self, name, label, vectors):
-        rows = [list(vector) for vector in vectors]
-        if len({len(row) for row in rows}) != 1 or not rows[0]:
+    def write(self, name, label, rows):
+        if len({SCALE.size, *map(len, rows)}) != 2:
             raise SchemaError("one length")
         self.kept[name] = (label, rows)
 
@@ -170,20 +169,18 @@ class InMemory:
         if name not in self.kept:
             return None
         label, rows = self.kept[name]
-        return {"label": label, "dims": len(rows[0]), "count": len(rows)}
+        return {"label": label, "dims": len(rows[0]) - SCALE.size, "count": len(rows)}
 
     def delete(self, name):
         self.kept.pop(name, None)
 
-    def nearest(self, vector, names, most, label=""):
+    def nearest(self, asked, names, most, label=""):
         found = []
         for name in names:
             own, rows = self.kept.get(name, ("", []))
             for number, row in enumerate(rows):
-                if len(row) == len(vector) and label in ("", own):
-                    lengths = (sum(a * a for a in row) * sum(a * a for a in vector)) ** 0.5
-                    product = sum(a * b for a, b in zip(row, vector, strict=True))
-                    found.append((product / lengths if lengths else 0.0, (name, number)))
+                if len(row) == len(asked) and label in ("", own):
+                    found.append((nearness(asked)(row), (name, number)))
         return sorted(found, key=lambda row: -row[0])[:most]
 
 
