@@ -273,7 +273,7 @@ STARTS = {
     ("daemon.wiring", "executor.run"): "the uci program, given to the cursor",
     ("agent.start", "executor.run"): "programs of the router, given to the tools",
     ("cli.without_daemon", "posix_spawn"): "the service's init script, by the hand of who asked for it",
-    ("parts.memory.command", "posix_spawnp"): "the owner's editor, by his own hand",
+    ("parts.memory.command", "spawnvp"): "the owner's editor, by their own hand",
     ("cli.without_daemon", "executor.run"): "ping and nslookup, given to the doctor",
     ("ubus.outgoing", "executor.run"): "the ubus program",
 }

@@ -470,7 +470,7 @@ class Runner:
         return JobRun(self, job, "\n".join(system), taint, teller, instruction=instruction, rehearses=rehearses)
 
     def _teller(self, job: Job) -> Service | None:
-        """Return who words a job's results: whom it names, else the smallest no farther away than usual; or None."""
+        """Return the service that words results: the one named, else the smallest no farther away than usual."""
         settings, wanted = self.kit.settings, job.get("service", "")
         if not job.get("synthesis"):
             return None
