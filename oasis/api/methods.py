@@ -382,7 +382,7 @@ def without_typed(value: object, has_chosen: bool = True) -> object:
 
         hidden: object = hide_typed(value)
         return hidden
-    left_out = "value" if not has_chosen and {"where", "from", "value"} == set(value) else ""
+    left_out = "value" if not has_chosen and {"where", "from", "value"} == set(value) else None
     return {key: without_typed(item, has_chosen) for key, item in value.items() if key != left_out}
 
 

@@ -305,6 +305,17 @@ def test_only_the_owner_sees_a_chosen_secret(here):
     assert "moonlight" not in telegram_card.of_plan(reply["plans"][0], True)
 
 
+@pytest.mark.parametrize("is_owner", [True, False])
+def test_a_reply_keeps_every_key_of_what_others_wrote(is_owner):
+    from oasis.api.methods import cleared
+
+    class Nothing:
+        hide = staticmethod(lambda value: value)
+
+    reply = {"messages": [{"content": [{"type": "tool_use", "name": "look", "input": {"": "all", "of": {"": 1}}}]}]}
+    assert cleared(reply, Nothing, None, is_owner) == reply
+
+
 def test_generate_is_told_as_what_it_is_and_masked_nowhere(here):
     commands = ["uci set network.wg0=interface", "uci set network.wg0.proto=wireguard",
                 "uci set network.wg0.private_key=generate"]  # fmt: skip
