@@ -115,11 +115,12 @@ class TurnStarter:
         def take(run: Run) -> Taken:
             # The chat is reserved now: nobody writes to it between this reading and the end of the run.
             chat, elsewhere, is_full = new or self._chats.open(name), Elsewhere(self._chats), False
+            size = len(asked["message"].strip())  # as it is stored: for blanks no archived chat gives way
             try:
-                chat.reports.extend(self._chats.make_room(len(asked["message"])))
+                chat.reports.extend(self._chats.make_room(size))
             except StoreError as error:
                 # It may still fit because the built-in service is brief.
-                if not self._chats.has_reserve(len(asked["message"])):
+                if not self._chats.has_reserve(size):
                     raise
                 chat.reports.append("%s: only the built-in service answers until you %s" % (error.message, error.hint))
                 is_full = True

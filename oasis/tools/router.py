@@ -306,7 +306,7 @@ class Facts:
             path = str(section.get("leasefile") or path)
         found: list[Lease] = []
         for fields in [line.split(" ") for line in self.read_text(path).split("\n")[:LEASES]]:
-            if len(fields) < 4 or not fields[0].isdigit() or not is_mac(fields[1].lower()) or not is_ipv4(fields[2]):
+            if len(fields) < 4 or not fields[0].isdecimal() or not is_mac(fields[1].lower()) or not is_ipv4(fields[2]):
                 continue  # dnsmasq writes `duid …` and IPv6 lines into the same file
             name = "" if fields[3] == "*" else clean.name(fields[3])
             found.append({"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])})
@@ -345,7 +345,7 @@ class Facts:
             device["present"] = True
             device["ip"] = device["ip"] or fields[0]
         parts = {mac: str(device["ip"]).split(".") for mac, device in known.items()}
-        order = sorted(([int(one) if one.isdigit() else 999 for one in parts[mac]], mac) for mac in known)
+        order = sorted(([int(one) if one.isdecimal() else 999 for one in parts[mac]], mac) for mac in known)
         return [known[mac] for _, mac in order]
 
     def masqueraded(self) -> list[str]:

@@ -143,6 +143,19 @@ def test_a_full_quota_takes_archived_chats_first_tells_it_and_then_refuses(tmp_p
         daemon.stop()
 
 
+def test_for_blanks_around_a_message_no_archived_chat_gives_way(tmp_path):
+    daemon = started(tmp_path, quota="40", archive_gzip="0")
+    talk = Talk(daemon)
+    try:
+        old, _ = talk.say("help " + "x" * 14000)
+        talk("chat.archive", id=old)
+        _, events = talk.say("help" + " " * 20000)
+        assert not any(old in event["text"] for event in events if event["type"] == "note")
+        assert old in [item["id"] for item in talk("chat.list")["item"]]
+    finally:
+        daemon.stop()
+
+
 @pytest.mark.parametrize("sync", ["interval", "exit"])
 def test_other_kinds_of_sync_answer_as_well(tmp_path, sync):
     daemon = started(tmp_path, sync=sync)

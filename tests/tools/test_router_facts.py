@@ -53,6 +53,13 @@ def test_what_is_no_address_in_the_lease_file_is_no_device():
     assert facts(files={"/tmp/dhcp.leases": lines.encode()}).leases() == []
 
 
+def test_a_digit_that_is_no_number_is_none():
+    host = {".name": "h", ".type": "host", ".index": 0, "mac": "aa:bb:cc:00:00:02", "ip": "192.168.1.²"}
+    lines = "² aa:bb:cc:00:00:01 192.168.1.9 a *\n"
+    found = facts({"dhcp": {"h": host}}, files={"/tmp/dhcp.leases": lines.encode()}).devices()
+    assert [one["mac"] for one in found] == ["aa:bb:cc:00:00:02"]
+
+
 def test_lease_file_of_any_bytes_is_read():
     assert (
         facts(files={"/tmp/dhcp.leases": b"0 aa:bb:cc:00:00:01 192.168.1.9 \xff\xfe *\n"}).leases()[0]["ip"]
