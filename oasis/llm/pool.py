@@ -107,9 +107,7 @@ class Pool(Requests):
             serving = list(self._serving)
             self._changed.notify_all()
         for process in serving:
-            left_behind.signalled(
-                process.pid, signal.SIGKILL
-            )  # the thread that listens to it sees the end of its lines
+            left_behind.signalled(process.pid, signal.SIGKILL)  # who listens to it sees the end of its lines
         for timer, _, process in warm:
             timer.cancel()
             process.stop()
@@ -125,44 +123,42 @@ class Pool(Requests):
     # One request
 
     def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        job = _Job(request, on_event, cancelled)  # type: ignore[arg-type]
-        if not self._take_seat(job, urgent):
-            job.on_event(_CLOSED if self._is_closed else _CANCELLED)
-            return
+        is_cancelled = cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled or bool
+        number = self._take_seat(is_cancelled, urgent)
+        if not number:
+            return on_event({**(_CLOSED if self._is_closed else _CANCELLED)})
+        job = _Job(request, on_event, is_cancelled, number)  # type: ignore[arg-type]
+        process, service, ending = None, "", None
         try:
-            ending = self._ending(job)
+            data, service = self._handed(job)
+            self._prepare()
+            process = self._warm_one(service)
+            ending = self._serve(job, process, data, True) if process is not None else None
+            if process is None or ending is None:
+                if process is not None:
+                    process.stop(0)
+                process = Process(self._argv, self._env)
+                ending = self._serve(job, process, data, False)
         except OasisError as error:  # of a worker that broke the protocol, a request that is no JSON, or `prepare`
-            ending = _CLOSED if self._is_closed else _error("worker", error.message, error.hint or _REPORT)
+            failure = _CLOSED if self._is_closed else _error("worker", error.message, error.hint or _REPORT)
         except OSError as error:
-            ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
+            failure = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
         finally:
-            self._leave_seat(job)
-        job.on_event(ending)
+            self._leave_seat(process, service, ending)
+        job.on_event(ending or failure)
 
-    def _ending(self, job: _Job) -> Event:
-        """Have the request answered and return its ending."""
-        request, options = job.request, job.options
+    def _handed(self, job: _Job) -> tuple[bytes, str]:
+        """Return a request as a worker reads it, and what tells its service from others, without a readable key."""
+        request, options, op = job.request, job.options, job.request.get("op")
+        address = [str(request.get(name)) for name in ("profile", "vendor", "base_url", "key")]
+        # Operations with models share a worker, every other one has its own.
+        parts = ["llm" if op in OF_MODELS else op, *address, options.get("proxy"), options.get("proxy_auth")]
         if self._is_fenced and not confinement.lets(request.get("base_url") or ""):
             options = {**options, "walled": True}  # its service, should it be on the router, is behind the rules
         data = jsonl.line({**request, "options": options, "id": job.number})
         if len(data) > lines.REQUEST_BYTES:
             raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
-        self._prepare()
-        # What tells one service from another, without a key that could be read from it. Operations with models share a
-        # worker, every other one has its own.
-        op, address = request.get("op"), (request.get(name) for name in ("profile", "vendor", "base_url", "key"))
-        parts = ["llm" if op in OF_MODELS else op, *map(str, address), options.get("proxy"), options.get("proxy_auth")]
-        job.service = sha256(jsonl.line([self._salt, *parts]))
-        job.process = self._warm_one(job.service)
-        ending = self._serve(job, job.process, data, True) if job.process else None
-        if job.process is None or ending is None:
-            if job.process is not None:
-                job.process.stop(0)
-            job.process = Process(self._argv, self._env)
-            ending = self._serve(job, job.process, data, False)
-        assert ending is not None
-        job.is_healthy = ending is not _CANCELLED and not job.process.has_rest()
-        return ending
+        return data, sha256(jsonl.line([self._salt, *parts]))
 
     def _serve(self, job: _Job, process: Process, data: bytes, is_warm: bool) -> Event | None:
         """Have one worker answer and pass on its events; return the ending without passing it on.
@@ -180,7 +176,6 @@ class Pool(Requests):
         try:
             for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
                 if job.is_cancelled():
-                    job.grace_s = STOP_S
                     return _CANCELLED
                 if not line:
                     if self._now_s() - heard_s > silence_s:
@@ -208,22 +203,21 @@ class Pool(Requests):
 
     # Seats
 
-    def _take_seat(self, job: _Job, urgent: bool) -> bool:
-        """Wait for a free worker and number the request; False when it was cancelled meanwhile."""
+    def _take_seat(self, is_cancelled: Callable[[], bool], urgent: bool) -> int:
+        """Wait for a free worker; return the number of the request, 0 when it was cancelled meanwhile."""
         with self._changed:
             self._numbers += 1
             ticket = (not urgent, self._numbers)
             self._waiting.append(ticket)
-            while not self._is_closed and not job.is_cancelled():
+            while not self._is_closed and not is_cancelled():
                 if self._busy < self._max_workers and ticket == min(self._waiting):
                     self._busy += 1
                     self._waiting.remove(ticket)
-                    job.number = ticket[1]
-                    return True
+                    return ticket[1]
                 self._changed.wait(0.2)
             self._waiting.remove(ticket)
             self._changed.notify_all()
-            return False
+            return 0
 
     def _warm_one(self, service: str) -> Process | None:
         """Return a warm worker of a service that still lives; where there is none, make room for a new one."""
@@ -241,25 +235,31 @@ class Pool(Requests):
                 return process
             process.stop(0)
 
-    def _leave_seat(self, job: _Job) -> None:
-        process, is_healthy = job.process, job.is_healthy
-        if process is not None and not is_healthy:
-            process.stop(job.grace_s)
-        with _LISTED:
-            ended = left_behind.end(self._uid, {process.pid}, self._mark, _WORKERS) if process is not None else 0
-        if process is not None and ended:
-            print("oasisd: a worker had started other programs; they were ended", file=sys.stderr)
-            if is_healthy:
-                is_healthy = False
-                process.stop(0)
+    def _leave_seat(self, process: Process | None, service: str, ending: Event | None) -> None:
+        """Give the seat to the next request; keep the worker warm if all is well with it."""
+        is_healthy = False
+        if process is not None:
+            is_healthy = ending is not None and ending is not _CANCELLED and not process.has_rest()
+            if not is_healthy:  # one that broke the protocol gets no time to end by itself
+                process.stop(STOP_S if ending is _CANCELLED else 0)
+            with _LISTED:
+                ended = left_behind.end(self._uid, {process.pid}, self._mark, _WORKERS)
+            if ended:
+                print("oasisd: a worker had started other programs; they were ended", file=sys.stderr)
+                if is_healthy:
+                    is_healthy = False
+                    process.stop(0)
         with self._changed:
             self._busy -= 1
-            keep = is_healthy and not self._is_closed and self._idle_s > 0
+            keep = process is not None and is_healthy and not self._is_closed and self._idle_s > 0
             if process is not None and keep:
                 timer = threading.Timer(self._idle_s, self._expire, (process,))
                 timer.daemon = True
-                timer.start()
-                self._warm.append((timer, job.service, process))
+                try:
+                    timer.start()
+                    self._warm.append((timer, service, process))
+                except RuntimeError:  # no room for a thread
+                    keep = False
             self._changed.notify_all()
         if process is not None and is_healthy and not keep:
             process.stop()
@@ -267,27 +267,23 @@ class Pool(Requests):
     def _expire(self, process: Process) -> None:
         """End a worker that was idle for too long, unless it has been taken meanwhile."""
         with self._changed:
-            is_idle = any(one[2] is process for one in self._warm)
-            self._warm = [one for one in self._warm if one[2] is not process]
+            left = [one for one in self._warm if one[2] is not process]
+            is_idle, self._warm = len(left) < len(self._warm), left
         if is_idle:
             process.stop()
 
 
 class _Job:
-    """One request on its way through the pool."""
+    """One request that has its turn."""
 
-    def __init__(self, request: Request, on_event: Callable[[Event], None], cancelled: Cancelled):
+    def __init__(
+        self, request: Request, on_event: Callable[[Event], None], is_cancelled: Callable[[], bool], number: int
+    ) -> None:
         self.request = request
         self.options = request.get("options") or {}
         self.on_event = on_event
-        self.is_cancelled: Callable[[], bool] = lambda: False
-        if cancelled is not None:
-            self.is_cancelled = cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled
-        self.number = 0
-        self.process: Process | None = None
-        self.service = ""
-        self.is_healthy = False
-        self.grace_s = 0.0  # a worker that broke the protocol gets no time to end by itself
+        self.is_cancelled = is_cancelled
+        self.number = number
 
 
 def _error(code: str, message: str, hint: str) -> Event:
