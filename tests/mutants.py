@@ -2133,8 +2133,8 @@ MUTANTS = (
     (
         "cards: a chosen secret is for the owner's eyes",
         "oasis/api/methods.py",
-        'left_out = "value" if not has_chosen and {"where", "from", "value"} == set(value) else ""',
-        'left_out = ""',
+        'left_out = "value" if not has_chosen and {"where", "from", "value"} == set(value) else None',
+        'left_out = None',
         OF_CARDS,
     ),
     (
@@ -2382,7 +2382,7 @@ MUTANTS = (
     (
         "wall: before every request",
         "oasis/llm/pool.py",
-        "        self._prepare()\n",
+        "            self._prepare()\n",
         "",
         ("tests/worker/test_pool.py",),
     ),
@@ -2763,7 +2763,7 @@ MUTANTS = (
     (
         "worker-leaves-programs-behind",
         "oasis/llm/pool.py",
-        "if process is not None and ended:",
+        "if ended:",
         "if False:",
         ("tests/worker/test_pool.py",),
     ),
