@@ -3,10 +3,6 @@
 What the router holds in secret is hidden here, on its way out, and attachments are put in. Knows no chat store and no
 front-end.
 
-    Asking     the services of one daemon, and what they said of themselves
-    Asker      asks them in one turn: ask(service, messages, tools, on_event)
-    Failover   tries the services of a turn in order until one starts to answer; reports each failed attempt
-
 Another service is asked only as long as nothing of the answer was shown, and the one that answered stays for the rest
 of the turn. Any failure of a service counts, a refused key too: an answer is wanted wherever there is one, and the note
 that names the failure is shown each time, so that a wrong key does not stay unseen. What the owner stopped
@@ -66,18 +62,18 @@ class Offline:
 
 
 class Asking:
-    """Asks the services of one daemon, each no oftener than it may be."""
+    """The services of one daemon, each asked no oftener than it may be, and what they said of themselves."""
 
     def __init__(self, services: Services, pace: Pace, patience: Patience, clock: Wait) -> None:
         self.clock = clock
-        self.settings = services.settings
         self.patience = patience
-        self._models = services.models
+        self.models = services.models
         self.offline = services.offline
         self.facts = services.facts
         self.redactor = services.redactor
-        self._blobs = services.chats.blobs
         self.unix_s = services.clock.unix_s
+        self._settings = services.settings
+        self._blobs = services.chats.blobs
         self._pace = pace
         # What services said of themselves; as long as the daemon runs, for a new version of them may know more.
         self.without_tools: set[tuple[str, ...]] = set()
@@ -91,8 +87,8 @@ class Asking:
         self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool]
     ) -> Mapping[str, object]:
         """Return the HTTP request by which a service would be asked first, as the pool has it; nothing is sent."""
-        request = self._request(service, chat, *worded(messages, tools, self.has_tools(service)))
-        return self._models.show(request, lambda: False)
+        request = self.request(service, chat, *worded(messages, tools, self.has_tools(service)))
+        return self.models.show(request, lambda: False)
 
     def is_sure_offline(self, text: str) -> bool:
         """Return whether the built-in service is certain what a message means, as the first of a chat."""
@@ -115,7 +111,7 @@ class Asking:
                 raise ProviderError(str(error["message"]), str(error.get("hint", "")), code=str(error.get("code", "")))
 
         plain: Service = {**service, "options": {**service["options"], "search": False}}
-        self.send(chat, messages, [], _Answer(self, plain, hear, silent, False), is_cancelled)
+        Asker(self, chat, silent, is_cancelled).send(plain, messages, [], hear)
         if not "".join(words).strip():
             raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
         return "".join(words)
@@ -123,48 +119,25 @@ class Asking:
     def embed(
         self, service: Service, chat: str, texts: list[str], is_cancelled: Callable[[], bool]
     ) -> list[list[float]]:
-        """Return a vector for each text, in their order; `chat` as in send, "" for none.
+        """Return a vector for each text, in their order; `chat` as in request, "" for none.
 
         Raises: ProviderError when the service fails or has none, UsageError for texts that cannot be sent.
         """
-        pace = service["pace"]
-        if not self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
+        if not self.wait(service, is_cancelled):
             raise ProviderError(_CANCELLED["message"])
         hidden = [self.redactor.hide(text, chat) for text in texts]
-        return self._models.embed(self.settings.request(service), hidden, is_cancelled)
+        return self.models.embed(self._settings.request(service), hidden, is_cancelled)
 
-    def send(
-        self, chat: str, messages: list[Message], tools: list[OfferedTool], answer: _Answer,
-        is_cancelled: Callable[[], bool],
-    ) -> bool:  # fmt: skip
-        """Ask the service of an answer once; return whether it said, before a word, that it cannot call tools.
+    def wait(self, service: Service, is_cancelled: Callable[[], bool]) -> bool:
+        """Wait until a service may be asked again; return False when that is cancelled."""
+        pace = service["pace"]
+        return self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled)
 
-        Where it fails for a clock that NTP has yet to set, wait for that and ask once more.
-        """
-        service = answer.service
-        request, pace = self._request(service, chat, messages, tools), service["pace"]
-        if not self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
-            answer.on_event({"type": "error", "error": _CANCELLED})
-            return False
-        take: Any = answer.take  # gets what a worker says, checked by its protocol
-        self._models.chat({**request}, take, is_cancelled)
-        late = answer.late
-        if late:
-            answer.may_wait = False
-            answer.emit("note", text="the clock of this router is not set yet: waiting for it")
-            if self.clock.until_set(is_cancelled):
-                self._models.chat(request, take, is_cancelled)
-            else:
-                answer.take(late)
-        return answer.has_no_tools
-
-    def _request(
-        self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool]
-    ) -> dict[str, Any]:
+    def request(self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool]) -> dict[str, Any]:
         """Return what a worker gets, without the secrets that the router holds."""
         # The descriptions of tools are our own words; what could be secret is in the messages.
         sent = [self._outgoing(message, chat) for message in messages]
-        request = {**self.settings.request(service), "messages": sent, "tools": tools}
+        request = {**self._settings.request(service), "messages": sent, "tools": tools}
         request["options"] = self.patience.options(str(service["identifier"]), request["options"])
         refused = self.refused.get(_place(service))
         if refused:
@@ -186,12 +159,11 @@ class Asking:
         if is_imported and "id" in message and (message["role"] == "system" or "foreign_role" in message):
             mark: Block = {"type": "text", "text": _SYSTEM_OF_OTHERS}
             hidden = {**hidden, "role": "user", "content": [mark, *schema.blocks(hidden)]}
-        content = hidden["content"]
-        if isinstance(content, str) or not any(block["type"] in ("document", "image") for block in content):
+        if isinstance(hidden["content"], str):
             found: Message = hidden
             return found
         loaded = []
-        for block in content:
+        for block in hidden["content"]:
             if block["type"] in ("document", "image"):
                 try:
                     block = self._blobs().load(block)
@@ -233,16 +205,58 @@ class Asker:
                 on_event(event)
             if events:
                 return
-        asking = self._asking
-        if asking.has_tools(service):
-            answer = _Answer(asking, service, on_event, self._emit, bool(tools))
-            if not asking.send(self._chat, *worded(messages, tools, True), answer, self._is_cancelled):
+        if self._asking.has_tools(service):
+            if not self.send(service, *worded(messages, tools, True), on_event):
                 return
-            asking.without_tools.add(_place(service))
+            self._asking.without_tools.add(_place(service))
             self._emit("note", text="%s cannot call tools: it writes commands instead" % service["model"])
         on_event({"type": "fences"})
-        answer = _Answer(asking, service, on_event, self._emit, False)
-        asking.send(self._chat, *worded(messages, tools, False), answer, self._is_cancelled)
+        self.send(service, *worded(messages, tools, False), on_event)
+
+    def send(self, service: Service, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> bool:
+        """Ask a service once; return whether it was offered tools and said, before a word, that it cannot call any.
+
+        Where it fails for a clock that NTP has yet to set, wait for that and ask once more.
+        """
+        asking, emit = self._asking, self._emit
+        request = asking.request(service, self._chat, messages, tools)
+        refused = asking.refused.setdefault(_place(service), [])
+        may_wait, has_output, has_no_tools = True, False, False
+        late: list[AnswerEvent] = []
+
+        def take(event: Any) -> None:
+            """Hear one event of a worker, checked by its protocol: the only step to what collects the answer."""
+            nonlocal has_output, has_no_tools
+            kind = event["type"]
+            code = event["error"]["code"] if kind == "error" else ""
+            if code == _CLOCK and may_wait and not asking.clock.is_set():
+                late.append(event)
+                return
+            if kind == "refused" and event["parameter"] not in refused:
+                refused.append(event["parameter"])
+            asking.patience.hear(str(service["identifier"]), event)
+            has_output = has_output or kind in _OUTPUT
+            if kind in _ITS_WORDS:
+                event = asking.redactor.hide(event)  # a service may repeat what it was sent
+            if kind in _TOLD:
+                emit("note", text=event["text"])
+            elif code == "no_tools" and tools and not has_output:
+                has_no_tools = True
+            else:
+                on_event(event)
+
+        if not asking.wait(service, self._is_cancelled):
+            on_event({"type": "error", "error": _CANCELLED})
+            return False
+        asking.models.chat({**request}, take, self._is_cancelled)
+        if late:
+            may_wait = False
+            emit("note", text="the clock of this router is not set yet: waiting for it")
+            if asking.clock.until_set(self._is_cancelled):
+                asking.models.chat(request, take, self._is_cancelled)
+            else:
+                take(late[0])
+        return has_no_tools
 
     def _ask_built_in(self, messages: list[Message], on_event: OnEvent, only_sure: bool = False) -> None:
         """Answer the last message; with `only_sure` say nothing where it is not certain what was meant."""
@@ -279,52 +293,10 @@ class Asker:
         return events
 
 
-class _Answer:
-    """An answer of a service on its way to the turn, without what the service says of itself and of the way to it.
-
-    `on_event` gets the answer, `emit` notes for the owner meanwhile. `late` is the failure for a clock that is not
-    set, None where there was none, and is passed on unless it `may_wait`; `has_no_tools` tells that the service was
-    offered tools and cannot call any.
-    """
-
-    def __init__(self, asking: Asking, service: Service, on_event: OnEvent, emit: Emit, has_tools: bool) -> None:
-        self.service = service
-        self.on_event = on_event
-        self.emit = emit
-        self._asking = asking
-        self._refused = asking.refused.setdefault(_place(service), [])
-        self._has_output = False
-        self._has_tools = has_tools
-        self.has_no_tools = False
-        self.may_wait = True
-        self.late: AnswerEvent | None = None
-
-    def take(self, event: AnswerEvent) -> None:
-        """Hear one event of a worker: the only step between it and what collects the answer."""
-        kind = event["type"]
-        code = event["error"]["code"] if kind == "error" else ""
-        if code == _CLOCK and self.may_wait and not self._asking.clock.is_set():
-            self.late = self.late or event
-            return
-        if kind == "refused" and event["parameter"] not in self._refused:
-            self._refused.append(event["parameter"])
-        self._asking.patience.hear(str(self.service["identifier"]), event)
-        self._has_output = self._has_output or kind in _OUTPUT
-        if kind in _ITS_WORDS:
-            event = self._asking.redactor.hide(event)  # a service may repeat what it was sent
-        if kind in _TOLD:
-            self.emit("note", text=event["text"])
-        elif code == "no_tools" and self._has_tools and not self._has_output:
-            self.has_no_tools = True
-        else:
-            self.on_event(event)
-
-
 class Failover:
-    """The services of one turn, in the order to try them; `service` is the one that answers.
+    """Tries the services of a turn in order until one starts to answer; `service` is the one that answers.
 
-    `ask` is an asker's (a principal may have another one), `context(service, chat, system, tools)` gives what fits a
-    service of a chat (context.py).
+    `ask` is an Asker's (a principal may have another one), `context` makes what fits a service of a chat (context.py).
     """
 
     def __init__(self, services: list[Service], ask: Ask, emit: Emit, context: MakeContext) -> None:
@@ -382,9 +354,8 @@ class Failover:
 
     def _moved(self, service: Service, messages: list[Message], failure: Failure) -> list[Message]:
         """Make a service the present one; return what it is sent."""
-        name = "the built-in service, which knows common tasks and no model"
-        if service["vendor"] != OFFLINE:
-            name = str(service["identifier"])
+        is_built_in = service["vendor"] == OFFLINE
+        name = "the built-in service, which knows common tasks and no model" if is_built_in else service["identifier"]
         self._emit("note", text="%s: %s; trying %s" % (self.service["identifier"], failure["message"], name))
         before, self.service = self.service["context_tokens"], service
         is_smaller = service["context_tokens"] and (not before or service["context_tokens"] < before)
