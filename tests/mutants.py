@@ -2672,8 +2672,8 @@ MUTANTS = (
     (
         "privacy-stores-what-it-shows",
         "oasis/agent/start.py",
-        "        finally:\n            chat.discard()",
-        "        finally:\n            chat.flush()",
+        "            finally:\n                chat.discard()",
+        "            finally:\n                chat.flush()",
         ("tests/api/test_privacy.py",),
     ),
     (

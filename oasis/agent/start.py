@@ -23,7 +23,7 @@ from oasis.agent.turn import ROUNDS, Turn
 from oasis.chats.index import TITLE_CHARS, first_words
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
 from oasis.core import clean, jsonl, schema, thread, trim
-from oasis.errors import BusyError, OasisError, StoreError, UsageError
+from oasis.errors import OasisError, StoreError, UsageError
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.rate_limit import Pace, Patience
 from oasis.tools import specs
@@ -225,26 +225,27 @@ class TurnStarter:
         Shape: {"service": as settings have it, "request": as llm/pool.py has it, {} for the built-in service}
         Raises: as start.
         """
-        chat = context.place(asked, self._chats)
-        return self._runs.alone(chat, lambda: self._shown(asked, chat)) if chat else self._shown(asked, "")
+        name = context.place(asked, self._chats)
 
-    def _shown(self, asked: Asked, name: str) -> shapes.Preview:
-        chat = self._chats.open(name) if name else self._chats.store.create()
-        elsewhere = Elsewhere(self._chats)
-        try:
-            message, options = context.add(chat, asked, self._new_id, elsewhere)
-            if asked.get("service"):
-                options = {**options, "provider_ptr": asked["service"]}
-            about: TurnAbout = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
-            services, extras = self._asked(silent, options, about, True)
-            service = services[0]
-            if extras is None or service["vendor"] == OFFLINE:
-                return {"service": service, "request": {}}
-            tools = self._offered(chat, service, extras.tools)
-            messages = fitting(elsewhere, silent, extras.taint)(service, chat, _system(None, extras), tools)
-            return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
-        finally:
-            chat.discard()
+        def preview() -> shapes.Preview:
+            chat, elsewhere = self._chats.open(name) if name else self._chats.store.create(), Elsewhere(self._chats)
+            try:
+                message, options = context.add(chat, asked, self._new_id, elsewhere)
+                if asked.get("service"):
+                    options = {**options, "provider_ptr": asked["service"]}
+                said = schema.text_of(message)
+                about: TurnAbout = {"run": "", "chat": chat.id, "message": message["id"], "said": said}
+                services, extras = self._asked(silent, options, about, True)
+                service = services[0]
+                if extras is None or service["vendor"] == OFFLINE:
+                    return {"service": service, "request": {}}
+                tools = self._offered(chat, service, extras.tools)
+                messages = fitting(elsewhere, silent, extras.taint)(service, chat, _system(None, extras), tools)
+                return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
+            finally:
+                chat.discard()
+
+        return self._runs.alone(name, preview) if name else preview()
 
     def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[OfferedTool]:
         """Return the tools that a service gets in a turn, chosen by the owner's words in the chat; `only` of these."""
@@ -252,9 +253,8 @@ class TurnStarter:
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
         used = {call["name"] for message in messages for call in schema.tool_uses(message)} | set(only or ())
         mode = self._settings.choice("tools", specs.MODES)
-        offered = self.registry.offered(
-            said[-specs.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
-        )
+        large = specs.is_large(service["context_tokens"], service.get("is_local", True))
+        offered = self.registry.offered(said[-specs.MESSAGES :], used, mode, large)
         return [spec for spec in offered if only is None or spec["name"] in only]
 
     def _entitle(self, run: Run, chat: Chat, service: Service) -> None:
@@ -302,14 +302,13 @@ class TurnStarter:
             opened.note(record)
             opened.flush()
 
-        for _ in range(_TRIES):
+        for left in reversed(range(_TRIES)):
             try:
                 return self._runs.alone(name, write)
             except UsageError:
-                if not self._chats.store.has(name):
+                if not left or not self._chats.store.has(name):
                     raise
                 time.sleep(_PAUSE_S)
-        raise BusyError("chat %s is being answered" % name, "wait for the answer, or stop it")
 
     def summarise(self, chat: str, head: str = "", service: str = "", came: Came = ()) -> Run:
         """Start a run that puts a summary of a thread into its chat; the next message goes on from it.
@@ -433,9 +432,8 @@ def gather(services: Services) -> TurnStarter:
         Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),
         Wait(lambda: is_trusted(root, files, clock.unix_s(), 0), time.sleep),
     )
-    registry = Registry(
-        [BuiltIn(Router(root, services.executor.run, files))], services.settings.sections, services.cursor, clock.now_s
-    )
+    built_in = BuiltIn(Router(root, services.executor.run, files))
+    registry = Registry([built_in], services.settings.sections, services.cursor, clock.now_s)
     for load in services.parts.outside():
         registry.add(load)
     # The tools of the workspace and the web, made when the tools are first listed.

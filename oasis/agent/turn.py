@@ -55,14 +55,9 @@ class Turn:
     """
 
     def __init__(
-        self,
-        chat: Chat,
-        model: Failover,
-        call_tool: ToolCaller,
-        brief: Brief,
-        run: RunHandle,
+        self, chat: Chat, model: Failover, call_tool: ToolCaller, brief: Brief, run: RunHandle,
         new_id: Callable[[], str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._chat = chat
         self._model = model
         self._call_tool = call_tool
@@ -106,9 +101,8 @@ class Turn:
             state, error = "error", failure
         except Exception as bug:
             # Stored here; the run reports and logs it.
-            self._store_error(
-                OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
-            )
+            fault = "a fault in oasis: %s" % type(bug).__name__
+            self._store_error(OasisError(fault, "its log tells more: logread -e oasis"))
             self._chat.flush()
             raise
         if error is not None:

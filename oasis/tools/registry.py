@@ -56,7 +56,7 @@ from oasis.redaction.secret_forms import hide_typed
 from oasis.system.digest import sha256
 from oasis.tools.principal import may_use
 from oasis.tools.router import Watch, Watched
-from oasis.tools.specs import check, checked, chosen, is_large, tokens
+from oasis.tools.specs import check, checked, chosen, tokens
 
 if False:  # annotations only
     from typing import Any, TypeVar
@@ -115,12 +115,9 @@ class Registry:
         """Return every enabled tool as a model service gets it."""
         return [_offered(spec) for spec in self._on()]
 
-    def offered(
-        self, texts: list[str], used: set[str], mode: str, context_tokens: int, is_local: bool
-    ) -> list[OfferedTool]:
+    def offered(self, texts: list[str], used: set[str], mode: str, large: bool) -> list[OfferedTool]:
         """Return the tools that a model is offered in a turn; see specs.py."""
-        found = chosen(self._on(), texts, used, mode, is_large(context_tokens, is_local))
-        return [_offered(spec) for spec in found]
+        return [_offered(spec) for spec in chosen(self._on(), texts, used, mode, large)]
 
     def listed(self) -> list[ToolRow]:
         """Return every tool, also those that are off or cannot be used."""

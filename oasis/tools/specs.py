@@ -8,18 +8,14 @@ the owner uses and those that the thread used before; all where the service's co
 tool that it was not offered.
 
 Arguments: the check knows type (one or several, null and number included), enum, const, required, properties,
-additionalProperties, items, minimum and its kin, lengths and counts, pattern, anyOf, oneOf, allOf and $ref within the
-schema. It ignores unknown keywords, as JSON Schema demands. A schema may be from outside: the work on it is bounded.
+additionalProperties, items, minimum and its kin, lengths and counts, anyOf, oneOf, allOf and $ref within the schema. It
+ignores unknown keywords, as JSON Schema demands, and patterns, which the tool judges: a hostile one could keep Python's
+matcher busy for years. A schema may be from outside: the work on it is bounded.
 Source: JSON Schema 2020-12, validation vocabulary.
-
-Patterns: Python's matcher backtracks, so a hostile pattern could keep it busy for years. The pattern is parsed first:
-without repeats inside repeats it costs at most the length of the text to the power of its open repeats. Within STEPS it
-is tried. Beyond that, or where Python does not know it, the tool itself must judge the text.
 """
 
 from __future__ import annotations
 
-import re
 from operator import ge, gt, le, lt
 
 from oasis.core import clean, jsonl, trim
@@ -28,7 +24,7 @@ from oasis.errors import OasisError, SchemaError, ToolError
 if False:  # annotations only
     from typing import Any
 
-    from oasis.core.shapes import Callable, Sequence
+    from oasis.core.shapes import Callable
     from oasis.tools.shapes import GivenSpec, Json, Schema, ToolSpec
 
 
@@ -134,9 +130,6 @@ class _Check:
             raise Misfit(depth, f"{path} is {_shown(value)}; only {_shown(schema['const'])} is allowed")
         if not _LIMITS.keys().isdisjoint(schema):
             _check_limits(value, schema, path, depth)
-        pattern = schema.get("pattern")
-        if isinstance(value, str) and isinstance(pattern, str) and fits(pattern, value) is False:
-            raise Misfit(depth, f"{path} is {_shown(value)}; it must look like {pattern[:_SHOWN_CHARS]}")
         if isinstance(value, dict):
             self._object(value, schema, path, depth)
         if isinstance(value, list):
@@ -225,50 +218,6 @@ def _shown(value: Json) -> str:
     except SchemaError:
         text = repr(value)
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
-
-
-# Some milliseconds on a small router.
-STEPS = 200_000
-PATTERN_CHARS = 512
-_MOST = 1 << 62
-# What the reader of patterns calls its parts. Source: Python's re/_parser.py, the same names since 3.0.
-_REPEATS = ("MAX_REPEAT", "MIN_REPEAT")
-_PLAIN = ("LITERAL", "NOT_LITERAL", "ANY", "IN", "AT")
-
-
-def fits(pattern: str, text: str) -> bool | None:
-    """Return whether the pattern is found in the text, None when that is not tried."""
-    if len(pattern) > PATTERN_CHARS:
-        return None
-    try:
-        # The parser's name until Python 3.10 was sre_parse.
-        parts = (getattr(re, "_parser", None) or __import__("sre_parse")).parse(pattern)
-        steps = _steps(parts, len(text) + 1, False)
-        if not pattern.startswith("^"):
-            steps *= len(text) + 1
-        return bool(re.search(pattern, text)) if steps <= STEPS else None
-    except (re.error, OverflowError, RecursionError):
-        return None  # another dialect; the tool judges the text itself
-
-
-def _steps(parts: Sequence[tuple[object, Any]], length: int, is_repeated: bool) -> int:
-    """Return how many ways the matcher may have to try, more than STEPS where that is unknown."""
-    steps = 1
-    for kind, argument in parts:
-        part, ways = str(kind), _MOST
-        if part in _PLAIN:
-            ways = 1
-        elif part in _REPEATS:
-            least, most, inner = argument
-            open_ways = min(int(most), length) - min(int(least), length) + 1
-            if open_ways <= 1 or not is_repeated:
-                ways = max(open_ways, 1) * _steps(inner, length, True) * len(inner)
-        elif part == "SUBPATTERN":
-            ways = _steps(argument[3], length, is_repeated)
-        elif part == "BRANCH" and not is_repeated:
-            ways = sum([_steps(branch, length, False) for branch in argument[1]])
-        steps = min(steps * ways, _MOST)
-    return steps
 
 
 # The owner's setting: as above, everything, or the core alone.

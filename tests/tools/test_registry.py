@@ -10,6 +10,7 @@ from oasis.core import jsonl
 from oasis.errors import ToolError, UsageError
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.registry import ERROR_CHARS, RESULT_BYTES
+from oasis.tools.specs import is_large
 from tests.tools.kit import Hands, Source, Store, registry, spec
 
 FOREIGN = "words of the MCP server demo"
@@ -323,7 +324,7 @@ def offered(text, context_tokens=4096, is_local=True, used=(), mode="fitting"):
         "get_weather": {"description": "Current weather of a city", "untrusted": FOREIGN},
     }
     found = registry(Source(**{name: (fields, None) for name, fields in tools.items()}))
-    return [one["name"] for one in found.offered([text], set(used), mode, context_tokens, is_local)]
+    return [one["name"] for one in found.offered([text], set(used), mode, is_large(context_tokens, is_local))]
 
 
 def test_a_small_model_is_told_of_the_core_and_of_what_the_owner_speaks_of():

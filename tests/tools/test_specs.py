@@ -6,7 +6,6 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.tools import specs
 from oasis.tools.specs import check
 
 PET = {"anyOf": [{"type": "object", "properties": {"cat": {"type": "integer"}}, "required": ["cat"]}, {"type": "null"}]}
@@ -15,7 +14,7 @@ FITTING = [
     ({"type": "string"}, "x"), ({"type": "integer"}, 3), ({"type": "integer"}, 3.0), ({"type": "number"}, 3),
     ({"type": "number"}, 0.5), ({"type": "null"}, None), ({"type": ["string", "null"]}, None), ({}, {"any": [1]}),
     (True, 1), ({"enum": ["a", None]}, None), ({"const": 1}, 1), ({"minimum": 1, "maximum": 3}, 2),
-    ({"exclusiveMinimum": 1}, 1.5), ({"type": "string", "maxLength": 2}, "ab"), ({"pattern": "^[a-z]+$"}, "abc"),
+    ({"exclusiveMinimum": 1}, 1.5), ({"type": "string", "maxLength": 2}, "ab"),
     ({"type": "object"}, {"more": 1}), ({"properties": {"a": {"type": "string"}}}, {"a": "x", "b": 1}),
     ({"additionalProperties": {"type": "integer"}}, {"a": 1}), ({"items": {"type": "integer"}}, [1, 2]), (PET, None),
     (PET, {"cat": 1}), ({"format": "no such", "made-up": 1}, "x"), ({"type": "made-up"}, 1),
@@ -36,7 +35,6 @@ MISFITS = [
     ({"exclusiveMaximum": 10}, 10, "it is 10; less than 10 is allowed"),
     ({"maxLength": 3}, "long", "it is 4 long; at most 3 characters are allowed"),
     ({"minItems": 1}, [], "it is 0 long; at least 1 items are allowed"),
-    ({"pattern": "^[a-z]+$"}, "A", "it is 'A'; it must look like ^[a-z]+$"),
     ({"required": ["a"]}, {}, "it needs the argument a"),
     ({"additionalProperties": False}, {"b": 1}, "it has no argument 'b'"),
     ({"properties": {"a": {"type": "string"}}}, {"a": 1}, "it.a must be a string, not 1"),
@@ -83,36 +81,11 @@ def test_a_schema_without_end_is_refused_soon(schema):
     assert time.monotonic() - begin_s < 3
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "^(a+)+$",
-        "^(a|aa)+$",
-        "(x+x+)+y",
-        "^(.*)*$",
-        "(a*)*b",
-        "^(([a-z])+.)+[A-Z]([a-z])+$",
-        "a*a*a*a*a*a*a*a*b",
-        "(?=a)",
-    ],
-)
-def test_a_pattern_that_could_take_years_is_left_to_the_tool(pattern):
+def test_what_a_pattern_says_of_a_text_is_left_to_the_tool():
     begin_s = time.monotonic()
-    assert specs.fits(pattern, "a" * 5000 + "!") is None
+    for pattern in ("^[a-z]+$", "^(a+)+$", "(x+x+)+y", "("):
+        check("A" + "a" * 5000 + "!", {"type": "string", "pattern": pattern}, "it")
     assert time.monotonic() - begin_s < 1
-
-
-@pytest.mark.parametrize(
-    "pattern, text, answer",
-    [
-        ("^[a-z0-9_]{1,32}$", "abc", True), ("^[a-z0-9_]{1,32}$", "A", False),
-        (r"^\d{4}-\d{2}-\d{2}$", "2026-11-22", True),
-        ("^(on|off)$", "on", True), ("^(on|off)$", "no", False), ("b", "abc", True), ("^[^@]+@[^@]+$", "a@b", True),
-        ("(", "x", None), ("[a-z", "x", None), ("x" * 600, "x", None),
-    ],
-)  # fmt: skip
-def test_usual_patterns_are_tried(pattern, text, answer):
-    assert specs.fits(pattern, text) is answer
 
 
 def made_up(chance, depth=0):
@@ -124,7 +97,7 @@ def made_up(chance, depth=0):
     for key, value in (
         ("minimum", chance.randint(-3, 3)), ("exclusiveMaximum", chance.randint(-1, 5)), ("maxLength", 2),
         ("minItems", 1), ("maxProperties", 1), ("enum", [1, "a", None, True]), ("const", "ab"),
-        ("pattern", chance.choice(["^a", "b$", "[ab]{2}"])), ("required", ["a"]), ("additionalProperties", False),
+        ("required", ["a"]), ("additionalProperties", False),
     ):  # fmt: skip
         if chance.random() < 0.1:
             schema[key] = value
