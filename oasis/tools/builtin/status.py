@@ -62,11 +62,11 @@ def overview(facts: Facts) -> Result:
     system = (facts.sections("system", "system") or [{}])[0]
     # The bus tells the name that is configured.
     name = facts.text("system", {**system, "hostname": board.get("hostname") or system.get("hostname")}, "hostname")
-    answer: dict[str, object] = {"hostname": clean.name(name)}
-    answer["model"] = clean.name(board.get("model"))
-    answer["release"] = clean.name(release.get("description") if isinstance(release, dict) else "")
-    if isinstance(info.get("uptime"), int):
-        answer["uptime_s"] = info["uptime"]
+    answer: dict[str, object] = {
+        "hostname": clean.name(name), "model": clean.name(board.get("model")),
+        "release": clean.name(release.get("description") if isinstance(release, dict) else ""),
+        **_uptime(info, "uptime_s"),
+    }  # fmt: skip
     if info:
         # netifd and procd report load averages as fixed point with 16 fractional bits.
         load = info.get("load")
@@ -221,26 +221,21 @@ def _interfaces(facts: Facts) -> Sequence[Result]:
             "ipv6": words(section.get("ip6addr")), "gateway": section.get("gateway", ""),
             "dns": words(section.get("dns")),
         }  # fmt: skip
-        found.append({key: value for key, value in answer.items() if value not in ([], "")})
+        found.append(_kept(answer))
     return found
 
 
 def interface(item: Result) -> dict[str, object]:
     """Return an interface of netifd's in few values."""
-    answer: dict[str, object] = {"interface": str(item.get("interface", ""))}
-    answer.update(proto=item.get("proto", ""), device=item.get("l3_device") or item.get("device", ""))
-    answer["up"] = item.get("up") is True
-    answer["ipv4"] = _cidr(item.get("ipv4-address"))
     local = [text for one in dicts(item.get("ipv6-prefix-assignment")) for text in _cidr([one.get("local-address")])]
-    answer["ipv6"] = _cidr(item.get("ipv6-address")) + local
-    for route in dicts(item.get("route")):
-        if route.get("mask") == 0:
-            answer["gateway"] = route.get("nexthop")
-    if item.get("dns-server"):
-        answer["dns"] = item["dns-server"]
-    if isinstance(item.get("uptime"), int):
-        answer["uptime_s"] = item["uptime"]
-    return {key: value for key, value in answer.items() if value not in ([], "")}
+    answer = {
+        "interface": str(item.get("interface", "")), "proto": item.get("proto", ""),
+        "device": item.get("l3_device") or item.get("device", ""), "up": item.get("up") is True,
+        "ipv4": _cidr(item.get("ipv4-address")), "ipv6": _cidr(item.get("ipv6-address")) + local,
+        **{"gateway": route.get("nexthop") for route in dicts(item.get("route")) if route.get("mask") == 0},
+        **({"dns": item["dns-server"]} if item.get("dns-server") else {}), **_uptime(item, "uptime_s"),
+    }  # fmt: skip
+    return _kept(answer)
 
 
 def _cidr(value: object) -> list[str]:
@@ -320,6 +315,16 @@ def _with_note(answer: Result, live: object) -> Result:
     return found if live else {**found, "notes": [_CONFIG_ONLY]}
 
 
+def _kept(answer: dict[str, object]) -> dict[str, object]:
+    """Return an answer without what is empty."""
+    return {key: value for key, value in answer.items() if value not in ("", [], {})}
+
+
+def _uptime(told: Result, name: str) -> dict[str, int]:
+    value = told.get("uptime")
+    return {name: value} if isinstance(value, int) else {}
+
+
 def _of(value: object, *fields: str) -> dict[str, int]:
     found = value if isinstance(value, dict) else {}
     return {field: found[field] for field in fields if isinstance(found.get(field), int)}
@@ -331,24 +336,19 @@ def system(facts: Facts) -> Result:
     release, memory = board.get("release"), info.get("memory")
     settings = (facts.sections("system", "system") or [{}])[0]
     version, loads = facts.read_text("/proc/version").split(), facts.read_text("/proc/loadavg").split()[:3]
-    answer: dict[str, object] = {"model": clean.name(board.get("model")), "board": clean.name(board.get("board_name"))}
+    release = release if isinstance(release, dict) else {}
     kernel = clean.name(version[2], _KERNEL_CHARS) if len(version) > 2 else ""
-    answer["kernel"] = clean.name(board.get("kernel")) or kernel
-    if isinstance(release, dict):
-        answer["release"] = clean.name(release.get("description"))
-        answer["target"] = clean.name(release.get("target"))
-    answer["processor"] = clean.name(board.get("system"))
-    answer["cores"] = facts.read_text("/proc/cpuinfo").count("processor\t")
-    answer["load"] = [float(word) for word in loads if word.replace(".", "", 1).isdigit()]
-    if isinstance(memory, dict):
-        answer["memory_bytes"] = _of(memory, "total", "free", "available", "cached")
-    answer["temperatures"] = temperatures(facts)
-    answer["connections"] = connections(facts)
-    if isinstance(info.get("uptime"), int):
-        answer["uptime_s"] = info["uptime"]
-    answer["time"] = when.shown(facts.now_s())
-    answer["timezone"] = str(settings.get("zonename") or settings.get("timezone") or "")
-    return {key: value for key, value in answer.items() if value not in ("", [], {}, 0)}
+    answer = _kept({
+        "model": clean.name(board.get("model")), "board": clean.name(board.get("board_name")),
+        "kernel": clean.name(board.get("kernel")) or kernel, "release": clean.name(release.get("description")),
+        "target": clean.name(release.get("target")), "processor": clean.name(board.get("system")),
+        "cores": facts.read_text("/proc/cpuinfo").count("processor\t"),
+        "load": [float(word) for word in loads if word.replace(".", "", 1).isdecimal()],
+        "memory_bytes": _of(memory, "total", "free", "available", "cached"), "temperatures": temperatures(facts),
+        "connections": connections(facts), **_uptime(info, "uptime_s"), "time": when.shown(facts.now_s()),
+        "timezone": str(settings.get("zonename") or settings.get("timezone") or ""),
+    })  # fmt: skip
+    return {key: value for key, value in answer.items() if value != 0}  # of the cores
 
 
 def temperatures(facts: Facts) -> list[shapes.Temperature]:
@@ -360,7 +360,7 @@ def temperatures(facts: Facts) -> list[shapes.Temperature]:
             ("/sys/class/hwmon/hwmon%d/name" % number, "/sys/class/hwmon/hwmon%d/temp1_input" % number),
         ):
             text = facts.read_text(value).strip()
-            if text.lstrip("-").isdigit():
+            if text.lstrip("-").isdecimal():
                 found.append({"sensor": clean.name(facts.read_text(name)), "celsius": round(int(text) / 1000, 1)})
     return found
 
@@ -376,13 +376,10 @@ def wan(facts: Facts) -> Result:
         if item is None:
             found.append({"interface": name, "up": False, "notes": ["it is not there: look at its configuration"]})
             continue
-        entry = interface(item)
-        entry["prefixes"] = _cidr(item.get("ipv6-prefix"))
-        entry["faults"] = [clean.name(one.get("code")) for one in dicts(item.get("errors"))]
         link = facts.ubus("network.device", "status", {"name": str(item.get("device") or "")})
-        if link:
-            entry["link"] = _link(link)
-        found.append({key: value for key, value in entry.items() if value not in ([], "")})
+        faults = [clean.name(one.get("code")) for one in dicts(item.get("errors"))]
+        more = {"prefixes": _cidr(item.get("ipv6-prefix")), "faults": faults, "link": _link(link) if link else {}}
+        found.append(_kept({**interface(item), **more}))
     answer: Result = {"wan": found}
     return answer if live else {**answer, "notes": ["the live state is not available"]}
 
@@ -395,18 +392,18 @@ def dns(facts: Facts) -> Result:
         for item in facts.interfaces()
         if item.get("dns-server")
     ]
-    answer: dict[str, object] = {"from_interfaces": [] if server.get("noresolv") == "1" else upstream}
-    answer["configured_servers"] = words(server.get("server"))
-    answer["domain"] = facts.text("dhcp", server, "domain") or ""
-    answer["rebind_protection"] = server.get("rebind_protection", "1") != "0"
-    answer["own_names"] = [
+    names = [
         {"name": clean.name(facts.text("dhcp", one, "name")), "ip": one.get("ip", "")}
         for one in facts.sections("dhcp", "domain")[:NAMES]
     ]
-    answer["overrides"] = words(facts.text("dhcp", server, "address"))[:NAMES]
     counts = _of(facts.ubus("dnsmasq", "metrics"), "dns_queries_forwarded", "dns_local_answered", "dns_unanswered")
-    answer["queries"] = {key[4:]: count for key, count in counts.items()}
-    return {key: value for key, value in answer.items() if value not in ([], "", {})}
+    return _kept({
+        "from_interfaces": [] if server.get("noresolv") == "1" else upstream,
+        "configured_servers": words(server.get("server")), "domain": facts.text("dhcp", server, "domain") or "",
+        "rebind_protection": server.get("rebind_protection", "1") != "0", "own_names": names,
+        "overrides": words(facts.text("dhcp", server, "address"))[:NAMES],
+        "queries": {key[4:]: count for key, count in counts.items()},
+    })  # fmt: skip
 
 
 def dhcp(facts: Facts) -> Result:
@@ -424,7 +421,7 @@ def dhcp(facts: Facts) -> Result:
     if isinstance(found, dict):
         answer["ipv6_leases"] = sum(len(dicts(one.get("leases"))) for one in found.values() if isinstance(one, dict))
     answer["notes"] = ["the machines that have them: status devices"]
-    return {key: value for key, value in answer.items() if value != []}
+    return _kept(answer)
 
 
 def firewall(facts: Facts) -> Result:
@@ -479,9 +476,7 @@ def traffic(facts: Facts) -> Result:
         entry.update({key: value for key, value in counts.items() if value or key.endswith("bytes")})
         found.append({key: value for key, value in entry.items() if value != []})
     answer: shapes.TrafficAnswer = {"devices": found, "connections": connections(facts)}
-    uptime = facts.ubus("system", "info").get("uptime")
-    if isinstance(uptime, int):
-        answer["since_s"] = uptime
+    answer = {**answer, **_uptime(facts.ubus("system", "info"), "since_s")}  # type: ignore[typeddict-item]
     answer["notes"] = ["bytes since the router started; nobody counts them for single machines unless nlbwmon does"]
     return {key: value for key, value in answer.items() if value != {}}
 
