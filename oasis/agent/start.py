@@ -49,9 +49,8 @@ if False:  # annotations only
     from oasis.system.clock import Clock
     from oasis.system.files import Files
     from oasis.system.root import Root
-    from oasis.tools.shapes import Arguments, ChatContext, PlanResult, Refused, Workshop
+    from oasis.tools.shapes import Arguments, ChatContext, PlanResult, Workshop
     from oasis.uci.cursor import Cursor
-    from oasis.uci.edit import Operation
 
     class Services(Workshop, Protocol):
         """What turns are made of, of the daemon's services (daemon/wiring.py)."""
@@ -208,7 +207,6 @@ class TurnStarter:
         """Return the services for a turn and what the optional parts add to it, None where no model answers.
 
         `is_told` False: the principal gets nothing from the parts, and its words choose no service.
-        Raises: SettingsError when the active service cannot be used.
         """
         services = self._services(emit, options)
         if all(service["vendor"] == OFFLINE for service in services):
@@ -258,10 +256,7 @@ class TurnStarter:
         return [spec for spec in offered if only is None or spec["name"] in only]
 
     def _entitle(self, run: Run, chat: Chat, service: Service) -> None:
-        """Have a model make a title after the first exchange, where one answered and the owner lets it.
-
-        What was said at home stays there: where a service of this house answered, none elsewhere is asked.
-        """
+        """Have a model make a title after the first exchange: one at home where a service of this house answered."""
         first = sum(message["role"] == "user" for message in chat.messages.values()) == 1 and not chat.left_out
         if service["vendor"] == OFFLINE or not first or self._settings.choice("titles", TITLES) != TITLES[0]:
             return
@@ -292,10 +287,7 @@ class TurnStarter:
             print("oasisd: no title for chat %s: %s" % (chat, error.message), file=sys.stderr)
 
     def _note(self, name: str, record: ChatRecord) -> None:
-        """Write a record once nobody answers the chat.
-
-        Raises: UsageError when that takes too long, or the chat is gone; StoreError.
-        """
+        """Write a record once nobody answers the chat; raise UsageError when that takes too long, or it is gone."""
 
         def write() -> None:
             opened = self._chats.store.open(name)
@@ -347,10 +339,7 @@ class TurnStarter:
         return "done", "end_turn"
 
     def _services(self, emit: Emit, options: Options) -> list[Service]:
-        """Return the services for a thread, or the active ones when those are gone; a note says that others answer.
-
-        Raises: SettingsError when the active one cannot be used.
-        """
+        """Return the services for a thread, or the active ones when those are gone; a note says that others answer."""
         found: list[Service] = []
         mode, wanted = self._settings.offline(), options.get("provider_ptr")
         if mode == "only":
@@ -372,27 +361,12 @@ class TurnStarter:
     # What the owner does without a model: each a run of its own that a front-end follows as any other, acting through
     # the same operator as a turn (tools/operator.py).
 
-    def undo(self, change: str = "", skip_conflicts: bool = False, came: Came = ()) -> Run:
-        """Start a run that undoes a change: the newest one without an id."""
-        return self._propose("undo", lambda operator: operator.undo(change, skip_conflicts), came)
-
-    def propose(self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Came = ()) -> Run:
-        """Start a run that proposes the owner's own operations; `forces` is what they let through."""
-        return self._propose("configure", lambda operator: operator.change(operations, summary), came, forces)
-
-    def force(self, kept: Refused, forces: tuple[str, ...], came: Came = ()) -> Run:
-        """Start a run that proposes again what another run was refused."""
-        chat: ChatContext = {"id": kept["chat"], "message": kept["message"]}
-        return self._propose("configure", lambda operator: operator.force(kept), came, forces, chat)
-
-    def act(self, service: str, action: str, came: Came = ()) -> Run:
-        """Start a run that proposes an action on a service."""
-        return self._propose("configure", lambda operator: operator.act(service, action), came, ())
-
-    def _propose(
-        self, name: str, propose: Callable[[Operator], PlanResult], came: Came, forces: tuple[str, ...] | None = None,
-        chat: ChatContext | None = None,
+    def propose(
+        self, propose: Callable[[Operator], PlanResult], came: Came, forces: tuple[str, ...] | None = None,
+        chat: ChatContext | None = None, name: str = "configure",
     ) -> Run:  # fmt: skip
+        """Start a run that proposes something of the owner's own; `forces` is what they let through."""
+
         def work(run: Run) -> tuple[str, str]:
             operator = Operator(self._shop, run, OWNER, chat, forces=forces)
             result = operator.masked(propose(operator))

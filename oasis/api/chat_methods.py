@@ -57,9 +57,8 @@ class Conversations:
         self._old = services.settings.sections
         self._path = services.root.path
         self.topics = Topics(services.files, self._state + "/topics.json")
-        self.uploads = Uploads(
-            services.files, services.root.run_folder + "/uploads", services.new_id, services.clock.now_s
-        )
+        uploads = services.root.run_folder + "/uploads"
+        self.uploads = Uploads(services.files, uploads, services.new_id, services.clock.now_s)
 
     # Reading
 
@@ -85,15 +84,13 @@ class Conversations:
         marks = [entry for entry in shown if not is_message(entry)]
         left = len(messages) - len(page)
         return {
-            "head": end,
-            "messages": page,
-            "earlier": left,
+            "head": end, "messages": page, "earlier": left,
             "more": left > 0 or any(mark["type"] == "older" for mark in marks),
             "siblings": self._siblings(chat, map_, page),
             "bookmarks": {name: map_.bookmarks[name] for name in bookmarks.names(map_.bookmarks)},
             "missing": [mark["id"] for mark in marks if mark["type"] == "missing"],
             "reports": map_.reports + [report for report in chat.reports if report not in map_.reports],
-        }
+        }  # fmt: skip
 
     def _lineage(self, chat: Chat, ends: list[str]) -> list[Message | Marker]:
         elsewhere = Elsewhere(self._chats)
@@ -142,8 +139,7 @@ class Conversations:
         bookmarks.check_name(name)
         place, target = self._chats.find(message) if not chat else (chat, message)
 
-        def write() -> None:
-            opened = self._chats.open(place)
+        def move_there(opened: Chat) -> None:
             map_ = lookup.Map(opened)
             wanted = bookmarks.resolve(target, map_.bookmarks)
             if wanted not in map_:
@@ -152,22 +148,26 @@ class Conversations:
             if stands and not move and not bookmarks.descends([wanted], stands, map_.parents):
                 raise UsageError("the bookmark %r stands on another branch" % name, "move it there with: --move")
             opened.note(bookmarks.record(name, wanted))
-            opened.flush()
 
-        self._runs.alone(place, write)
-        return {"status": "OK", "chat": place}
+        return self._written(place, move_there)
 
     def bookmark_delete(self, name: str, chat: str = "") -> dict[str, object]:
-        place = chat or self._chats.find(name)[0]
-
-        def write() -> None:
-            opened = self._chats.open(place)
+        def take_away(opened: Chat) -> None:
             bookmarks.resolve(name, bookmarks.table(opened.outline()))
             opened.note(bookmarks.record(name, ""))
+
+        return self._written(chat or self._chats.find(name)[0], take_away)
+
+    def _written(self, name: str, change: Callable[[Chat], None]) -> dict[str, object]:
+        """Change a chat that nobody answers meanwhile, and put it on flash."""
+
+        def write() -> None:
+            opened = self._chats.open(name)
+            change(opened)
             opened.flush()
 
-        self._runs.alone(place, write)
-        return {"status": "OK", "chat": place}
+        self._runs.alone(name, write)
+        return {"status": "OK", "chat": name}
 
     # In and out
 
@@ -256,15 +256,13 @@ class Conversations:
         """Put the messages of a chat file of upstream's behind a chat, as words of an import."""
         found = export.read(io.BytesIO(data), self._new_id)
 
-        def write() -> None:
-            opened = self._chats.open(id)
+        def append(opened: Chat) -> None:
             opened.reports.extend(self._chats.make_room(len(data)))
             for message in found.messages():
                 message.setdefault("continues", list(opened.heads))
                 opened.add(message)
-            opened.flush()
 
-        self._runs.alone(id, write)
+        self._written(id, append)
 
     # Of the Oasis that was here before
 

@@ -33,6 +33,7 @@ if False:  # annotations only
     from oasis.core.shapes import Any, Callable, Mapping, Options
     from oasis.redaction.redactor import Redactor
     from oasis.tools.router import Facts
+    from oasis.tools.shapes import ChatContext
 
 _ENDS = ("server_addr", "server_port", "remote_addr", "remote_port")
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
@@ -97,19 +98,13 @@ class Methods:
         service = self._settings.services()[0]
         pending = self._services.transaction.pending(_session(role))
         return {
-            "version": VERSION,
-            "root": self._services.root.folder,
-            "backend": self._services.backend_name,
+            "version": VERSION, "root": self._services.root.folder, "backend": self._services.backend_name,
             "provider": {key: service[key] for key in ("identifier", "name", "model")},
-            "approval": self._services.planner.policy.approval,
-            "pending": shown(pending) if pending else None,
-            "waiting": self._cards(),
-            "ending": self._ending(),
-            "unconfined": self._services.unconfined(),
-            "upstream": self._services.has_old(),
-            "bus": self._services.bus_faults(),
+            "approval": self._services.planner.policy.approval, "pending": shown(pending) if pending else None,
+            "waiting": self._cards(), "ending": self._ending(), "unconfined": self._services.unconfined(),
+            "upstream": self._services.has_old(), "bus": self._services.bus_faults(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
-        }
+        }  # fmt: skip
 
     def run_start(
         self, role: Role, message: str, *, chat: str = "", service: str = "",
@@ -168,7 +163,8 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        return _started(self._turn_starter().propose(operations, summary, forces, self._services.came(role)))
+        change = lambda operator: operator.change(operations, summary)  # noqa: E731
+        return _started(self._turn_starter().propose(change, self._services.came(role), forces))
 
     def doctor_run(self) -> dict[str, object]:
         return self._services.examine()
@@ -184,14 +180,14 @@ class Methods:
 
         kept = find_refused(self._services, refused)
         forces = forced_kinds(kept, force)
-        return _started(self._turn_starter().force(kept, forces, self._services.came(role)))
+        chat: ChatContext = {"id": kept["chat"], "message": kept["message"]}
+        again = lambda operator: operator.force(kept)  # noqa: E731
+        return _started(self._turn_starter().propose(again, self._services.came(role), forces, chat))
 
     def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> api.Decision:
         applying = ahead(self._services.approvals.approve(plan, hash, role, word))
         reply: api.Decision = {"plan": plan, "decision": "approved"}
-        if applying:
-            reply["applying"] = applying
-        return reply
+        return {**reply, "applying": applying} if applying else reply
 
     def plan_decline(self, plan: str, reason: str = "") -> api.Decision:
         self._services.approvals.decline(plan, reason)
@@ -217,10 +213,8 @@ class Methods:
 
     def _ending(self) -> list[api.Ending]:
         """Return the changes that stand and will be undone by themselves, the next one first."""
-        return [
-            {"id": record["id"], "summary": record["summary"], "until_unix_s": record["until_unix_s"]}
-            for record in sorted(self._services.journal.ending(), key=lambda record: int(record["until_unix_s"]))
-        ]
+        records = sorted(self._services.journal.ending(), key=lambda one: int(one["until_unix_s"]))
+        return [{"id": one["id"], "summary": one["summary"], "until_unix_s": one["until_unix_s"]} for one in records]
 
     def change_confirm(self, role: Role, change: str = "", unproved: bool = False) -> dict[str, object]:
         proof = self._services.transaction.witness(role, unproved)
@@ -247,7 +241,8 @@ class Methods:
         return {"change": shown(self._services.transaction.roll_back(change, "the owner rolled it back"))}
 
     def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
-        return _started(self._turn_starter().undo(change, skip_conflicts, self._services.came(role)))
+        undo = lambda operator: operator.undo(change, skip_conflicts)  # noqa: E731
+        return _started(self._turn_starter().propose(undo, self._services.came(role), name="undo"))
 
     def chat_list(self) -> dict[str, object]:
         return {"item": self._chats.items()}
@@ -282,11 +277,11 @@ class Methods:
 
     def service_list(self) -> dict[str, object]:
         """Return what front-ends see of the services: of a key, whether there is one."""
-        offered: list[dict[str, object]] = [{**one} for one in self._settings.services()]
-        has_key = {one["identifier"]: bool(self._settings.key(str(one["identifier"]))) for one in offered}
+        offered: list[dict[str, Any]] = [{**one} for one in self._settings.services()]
+        key = self._settings.key
         return {
             "service": [
-                {**{name: one[name] for name in _OFFERED}, "has_key": has_key[one["identifier"]]} for one in offered
+                {**{name: one[name] for name in _OFFERED}, "has_key": bool(key(one["identifier"]))} for one in offered
             ]
         }
 
@@ -329,9 +324,7 @@ class Methods:
 
 def _started(run: Run) -> Started:
     reply: Started = {"run": run.id, "chat": run.chat}
-    if run.message:
-        reply["message"] = run.message
-    return reply
+    return {**reply, "message": run.message} if run.message else reply
 
 
 def _session(role: Role) -> str:

@@ -58,10 +58,8 @@ class Setup:
         found = reply["servers"]
         assert isinstance(found, list)  # the protocol of workers saw to that
         taken = {str(one.get("base_url")).rstrip("/") for one in self._kit.settings.services()}
-        servers = [
-            {**one, "name": names.get(one["host"], ""), "is_set": one["endpoint"].rstrip("/") in taken} for one in found
-        ]
-        return {"servers": servers, "asked": reply["asked"]}
+        more = [{"name": names.get(one["host"], ""), "is_set": one["endpoint"].rstrip("/") in taken} for one in found]
+        return {"servers": [{**one, **two} for one, two in zip(found, more, strict=True)], "asked": reply["asked"]}
 
     def tool_list(self) -> dict[str, object]:
         tools = self._kit.turn_starter().registry.listed()
@@ -76,8 +74,7 @@ class Setup:
     def tool_call(self, role: Role, name: str, arguments: Arguments | None = None) -> Started:
         client = client_of(role)
         words = CLIENT + client if client else ""
-        use = self._kit.turn_starter().use
-        run = use(name, arguments or {}, self._kit.came(role), words, client)
+        run = self._kit.turn_starter().use(name, arguments or {}, self._kit.came(role), words, client)
         return {"run": run.id, "chat": run.chat}
 
     def tool_set(self, role: Role, name: str, enabled: bool | None = None, approval: str = "") -> dict[str, object]:
@@ -105,13 +102,9 @@ class Setup:
         if request["url"] and is_at_home(str(request["url"])):
             service_shown["is_local"] = True  # a server of any make, on this machine or in its network
         return {
-            "service": service_shown,
-            **{key: request[key] for key in ("method", "url", "headers")},
-            "bytes": len(body),
-            "tokens": len(body) // _BYTES_A_TOKEN,
-            "data": data,
-            "parts": count,
-        }
+            "service": service_shown, **{key: request[key] for key in ("method", "url", "headers")},
+            "bytes": len(body), "tokens": len(body) // _BYTES_A_TOKEN, "data": data, "parts": count,
+        }  # fmt: skip
 
 
 gather = Setup  # what api/parts.py calls

@@ -62,11 +62,7 @@ TABLE: dict[str, Method] = {
     "run.active": Method("read", "methods.run_active", {}),
     "plan.list": Method("read", "methods.plan_list", {}),
     "plan.propose": Method(
-        "write",
-        "methods.plan_propose",
-        {"commands": list},
-        {"summary": str, "force": list, "words": str},
-        takes_role=True,
+        "write", "methods.plan_propose", {"commands": list}, {"summary": str, "force": list, "words": str}, True
     ),
     "plan.force": Method("write", "methods.plan_force", {"refused": str}, {"force": list}, takes_role=True),
     "plan.approve": Method("write", "methods.plan_approve", {"plan": str}, {"hash": str, "word": str}, takes_role=True),

@@ -59,18 +59,10 @@ class Pool(Requests):
     """
 
     def __init__(
-        self,
-        argv: list[str],
-        env: dict[str, str] | None = None,
-        *,
-        now_s: Callable[[], float] = time.monotonic,
-        prepare: Callable[[], None] = lambda: None,
-        max_workers: int = 2,
-        idle_s: float = 60.0,
-        is_fenced: bool = False,
-        tick_ms: int = TICK_MS,
-        user: str = "",
-    ):
+        self, argv: list[str], env: dict[str, str] | None = None, *, now_s: Callable[[], float] = time.monotonic,
+        prepare: Callable[[], None] = lambda: None, max_workers: int = 2, idle_s: float = 60.0, is_fenced: bool = False,
+        tick_ms: int = TICK_MS, user: str = "",
+    ) -> None:  # fmt: skip
         self._argv = argv
         self._tick_ms = tick_ms
         self._prepare = prepare
@@ -161,10 +153,9 @@ class Pool(Requests):
         return data, sha256(jsonl.line([self._salt, *parts]))
 
     def _serve(self, job: _Job, process: Process, data: bytes, is_warm: bool) -> Event | None:
-        """Have one worker answer and pass on its events; return the ending without passing it on.
+        """Have one worker answer and pass on its events, but not the ending, which is returned.
 
-        While it answers, the end of the daemon may kill it. None for a warm worker that ended before it took the
-        request: nothing is lost, a new one can have it.
+        None for a warm worker that ended before it took the request: nothing is lost, a new one can have it.
         """
         with self._changed:
             if self._is_closed:

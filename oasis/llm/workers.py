@@ -43,9 +43,9 @@ class Requests:
     """
 
     def ask(self, request: Plain, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        """Have a request answered; call `on_event` with each event, the last one is the ending. Blocks until then.
+        """Have a request (lines.py, without `id`) answered; `on_event` gets each event, the last one is the ending.
 
-        `request` is as in lines.py, without `id`. A cancelled request ends with the error `cancelled`.
+        Blocks until then. A cancelled request ends with the error `cancelled`.
         """
         raise NotImplementedError
 
@@ -170,10 +170,7 @@ class Models(Requests):
                 self.usage().add(service, str(request.get("model", "")), spent)
 
     def embed(self, request: Plain, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
-        """Return a vector for each text.
-
-        Raises: BudgetError where the budget is spent, and what Requests.embed raises.
-        """
+        """Do as Requests.embed; raise BudgetError where the budget is spent."""
         self.usage().check(str(request.get("service", "")))
         return super().embed(request, texts, cancelled)
 
@@ -188,10 +185,7 @@ class Models(Requests):
         return pool
 
     def messenger(self) -> Pool:
-        """Return a new pool for a messenger, which no budget is about: one worker waits for messages, one sends.
-
-        See post. The caller closes it.
-        """
+        """Return a new pool for a messenger, which the caller closes: one worker waits for messages, one sends."""
         return self._pool(2, _MESSENGER_TICK_MS)
 
     def _pool(self, max_workers: int, tick_ms: int = TICK_MS) -> Pool:

@@ -154,7 +154,9 @@ class Phone:
     def _service_operate(self, role: Role, cmd: str, service: str) -> Reply:
         if cmd not in ("restart", "reload"):
             raise PolicyError("a service is only restarted or reloaded here, not %r" % cmd, "LuCI: System, Startup")
-        run = self._daemon.turn_starter().act(service, cmd, self._daemon.came(role))
+        run = self._daemon.turn_starter().propose(
+            lambda operator: operator.act(service, cmd), self._daemon.came(role), ()
+        )
         story = self._sending.follow(run.id, role, self._now_s() + _OPERATE_S)
         text = story.text("")
         return {"status": OK, "message": text, "run": run.id} if not story.error else {"status": ERROR, "desc": text}

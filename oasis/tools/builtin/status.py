@@ -39,10 +39,7 @@ _COUNTERS = ("rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "", "", "", ""
 
 
 def run(input: shapes.StatusArguments, facts: Facts) -> Result:
-    """Return one part of the router's state.
-
-    Raises: ToolError for an unknown part.
-    """
+    """Return one part of the router's state; raise ToolError for an unknown part."""
     what = input.get("what") or "overview"
     facts = facts.asked(input.get("names"))
     if what == "devices":
@@ -179,10 +176,7 @@ def storage(facts: Facts) -> Result:
 
 
 def changes(facts: Facts, since: str = "") -> Result:
-    """Return what was changed here, newest first, since a time in words.
-
-    Raises: UsageError when the words name no time.
-    """
+    """Return what was changed here, newest first, since a time in words; raise UsageError for what names no time."""
     records = chosen(facts.history(), when.since(since, facts.now_s()) if since else 0)
     untrusted: set[str] = set()
     shown: list[Result] = []
@@ -210,30 +204,27 @@ def _interfaces(facts: Facts) -> Sequence[Result]:
     if live:
         return [interface(item) for item in live if item.get("interface") != "loopback"]
     found = []
-    for section in facts.sections("network", "interface"):
-        if section.get(".name") == "loopback":
-            continue
+    for section in [one for one in facts.sections("network", "interface") if one.get(".name") != "loopback"]:
         masks, own = words(section.get("netmask")), words(section.get("ipaddr"))
-        answer = {
+        found.append(_kept({
             "interface": section.get(".name", ""), "proto": section.get("proto", ""),
             "device": section.get("device", ""),
             "ipv4": [one if "/" in one or not masks else one + "/" + masks[0] for one in own],
             "ipv6": words(section.get("ip6addr")), "gateway": section.get("gateway", ""),
             "dns": words(section.get("dns")),
-        }  # fmt: skip
-        found.append(_kept(answer))
+        }))  # fmt: skip
     return found
 
 
 def interface(item: Result) -> dict[str, object]:
     """Return an interface of netifd's in few values."""
     local = [text for one in dicts(item.get("ipv6-prefix-assignment")) for text in _cidr([one.get("local-address")])]
+    ways = [route.get("nexthop") for route in dicts(item.get("route")) if route.get("mask") == 0]
     answer = {
         "interface": str(item.get("interface", "")), "proto": item.get("proto", ""),
         "device": item.get("l3_device") or item.get("device", ""), "up": item.get("up") is True,
         "ipv4": _cidr(item.get("ipv4-address")), "ipv6": _cidr(item.get("ipv6-address")) + local,
-        **{"gateway": route.get("nexthop") for route in dicts(item.get("route")) if route.get("mask") == 0},
-        **({"dns": item["dns-server"]} if item.get("dns-server") else {}), **_uptime(item, "uptime_s"),
+        "gateway": ways[-1] if ways else "", "dns": item.get("dns-server") or "", **_uptime(item, "uptime_s"),
     }  # fmt: skip
     return _kept(answer)
 
@@ -278,9 +269,9 @@ def wireless(facts: Facts) -> list[Result]:
 
 
 def clients(facts: Facts) -> dict[str, list[dict[str, str | int]]]:
-    """Return who is in each wireless network now, by the device's handle: {ifname: [{…}]}.
+    """Return who is in each wireless network now, by ifname.
 
-    Shape: {"device", "mac", "signal_dbm"?, "noise_dbm"?, "receives_mbit"?, "sends_mbit"?, "connected_s"?}
+    Shape: [{"device", "mac", "signal_dbm"?, "noise_dbm"?, "receives_mbit"?, "sends_mbit"?, "connected_s"?}]
     """
     found: dict[str, list[dict[str, str | int]]] = {}
     for name in [one["ifname"] for one in wireless(facts) if isinstance(one.get("ifname"), str)]:
@@ -295,16 +286,18 @@ def clients(facts: Facts) -> dict[str, list[dict[str, str | int]]]:
             if not is_mac(mac) or len(entries) >= CLIENTS:
                 continue
             entry: dict[str, str | int] = {"device": handle(facts.key, mac), "mac": mac}
-            for key, told in (("signal", "signal_dbm"), ("noise", "noise_dbm"), ("connected_time", "connected_s")):
-                value = one.get(key)
-                if isinstance(value, int) and value:
-                    entry[told] = value
+            told = {
+                "signal_dbm": one.get("signal"),
+                "noise_dbm": one.get("noise"),
+                "connected_s": one.get("connected_time"),
+            }
+            entry.update({key: value for key, value in told.items() if isinstance(value, int) and value})
             # The router's receiving is the client's sending. iwinfo counts kbit.
-            for key, told in (("rx", "sends_mbit"), ("tx", "receives_mbit")):
+            for key, name_of_rate in (("rx", "sends_mbit"), ("tx", "receives_mbit")):
                 link = one.get(key)
                 rate = link.get("rate") if isinstance(link, dict) else None
                 if isinstance(rate, int):
-                    entry[told] = rate // 1000
+                    entry[name_of_rate] = rate // 1000
             entries.append(entry)
         found[str(name)] = entries
     return found
