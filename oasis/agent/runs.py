@@ -255,14 +255,12 @@ class Runs:
 
     def came(self, name: str) -> Came:
         """Return by which connections the owner of a run is here, () when nothing tells or the run is unknown."""
-        with self._lock:
-            run = self._runs.get(name)
+        run = self._runs.get(name)
         return run.came if run is not None else ()
 
     def tell(self, name: str, kind: str, **fields: object) -> None:
         """Add an event to a run that may be long over."""
-        with self._lock:
-            run = self._runs.get(name)
+        run = self._runs.get(name)
         if run is not None:
             run.emit(kind, **fields)
 

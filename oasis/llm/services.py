@@ -178,15 +178,12 @@ class Book:
         return [{"op": "reorder", "section": name, "index": index}]
 
     def _judge(self, values: Mapping[str, Value]) -> None:
-        """Look at a section as it will be read.
-
-        Raises: UsageError for a value that is none, or that a file of UCI cannot hold.
-        """
+        """Raise UsageError for what would be no service when it is read, or what a file of UCI cannot hold."""
         for option, value in values.items():
             if isinstance(value, str):
                 _printable(option, value)
         section = uci.Section("service", "new", True)
-        section.options = {name: value for name, value in values.items() if value}
+        section.options.update((name, value) for name, value in values.items() if value)
         item = sections.service(section, providers.profiles(), {})
         if item.get("is_wrong"):
             raise UsageError(str(item["note"]))
@@ -213,8 +210,7 @@ class Book:
             return {"ok": True, "ms": ms, "model": last.get("model") or service["model"]}
         error = last["error"]
         fault: Fault = {"code": error["code"], "message": error["message"], "hint": error["hint"]}
-        if error["code"] == "cancelled":
-            fault = _late(service)
+        fault = _late(service) if error["code"] == "cancelled" else fault
         return {"ok": False, "ms": ms, "model": service["model"], "fault": fault}
 
     def service_models(self, identifier: str) -> shapes.ModelList:
@@ -365,10 +361,7 @@ def _words(given: Mapping[str, str | int]) -> dict[str, str]:
 
 
 def _checked(key: str) -> str:
-    """Return a key without the blanks that come along when it is copied.
-
-    Raises: UsageError for what no service takes as one; the words hold nothing of it.
-    """
+    """Return a key without the blanks that come along when it is copied; an error holds nothing of it."""
     key = key.strip()
     if not (key.isascii() and key.isprintable()) or " " in key or len(key) > _KEY_CHARS:
         raise UsageError("this is no key: it holds blanks or characters that no key has", "copy it again")

@@ -17,6 +17,7 @@ Friday") and an option that holds such a value (a lease time, hours of a rule) c
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from oasis.change import text_origin
@@ -33,7 +34,7 @@ from oasis.tools.router import known_devices, resolve_handles
 from oasis.uci import model
 
 if False:  # annotations only
-    from oasis.change.shapes import Any, Callable, CalledTool, Operation, Plan, Record
+    from oasis.change.shapes import Any, Callable, CalledTool, Operation, Plan
     from oasis.core.shapes import Message
     from oasis.tools import shapes
     from oasis.tools.principal import Principal
@@ -178,10 +179,7 @@ class Operator:
         return self.carry_out(plan)
 
     def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
-        """Return a plan of operations; a refused one is kept for the owner, who may force it.
-
-        `known` tells by value where secrets come from.
-        """
+        """Return a plan of operations; a refused one is kept for the owner. `known`: where secrets come from."""
         planner = self._shop.planner
         try:
             plan = planner.propose(operations, self._run.id, self._chat, summary, until_unix_s, self._forces or ())
@@ -287,18 +285,15 @@ class Operator:
         if plan["undoes"]:
             lines[0] = "undo of change %s" % plan["undoes"]
         # The earlier changes that the plan tells of: what it undoes, and what ends otherwise with it.
-        earlier: list[Record] = []
         names = [str(entry["change"]) for entry in plan["ends"]]
         if plan["undoes"]:
             undone = self._shop.journal.read(str(plan["undoes"]))
-            earlier.append(undone)
-            names += [str(entry["change"]) for entry in undone.get("ends", [])]
+            names = [undone["id"], *names, *[str(entry["change"]) for entry in undone.get("ends", [])]]
         for name in dict.fromkeys(names):
             try:
-                earlier.append(self._shop.journal.read(name))
+                record = self._shop.journal.read(name)
             except UsageError:  # too old to be in the history
                 continue
-        for record in earlier:
             whose += record.get("untrusted", ())
             if record["summary"]:
                 lines = [line.replace(record["summary"], "change %s" % record["id"]) for line in lines]
@@ -311,10 +306,7 @@ class Operator:
         return {"summary": lines[0], "words": lines[1:], "untrusted": whose}
 
     def _decided(self, plan: Plan) -> tuple[Plan, str, PlanResult]:
-        """Show a plan, wait for the owner where it needs them, note the decision.
-
-        Return the plan as shown, the decision, and the result of one that is not carried out.
-        """
+        """Show a plan, wait for the owner where it needs them; return it as shown, the decision, and the result."""
         shop, approver = self._shop, self._approver
         retold = self._retold(plan) if self._is_model else None
         if self.taint:
@@ -351,13 +343,10 @@ class Operator:
             shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
         # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
         retold = retold or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
-        words, left = list[str](), _WORDS_CHARS
-        for word in retold["words"]:
-            left -= len(word)
-            if left < 0:
-                words.append("and %d more" % (len(retold["words"]) - len(words)))
-                break
-            words.append(word)
+        sizes = itertools.accumulate(map(len, retold["words"]))
+        words = [word for word, size in zip(retold["words"], sizes, strict=True) if size <= _WORDS_CHARS]
+        if len(words) < len(retold["words"]):
+            words.append("and %d more" % (len(retold["words"]) - len(words)))
         result: PlanResult = {"status": decision, "plan": plan["id"], "summary": retold["summary"]}
         result.update({"words": words, "services": []})
         if retold["untrusted"]:
@@ -415,10 +404,8 @@ def check_unmoved(kept: Refused, revisions: dict[str, str]) -> None:
     """Raise ApplyError unless the packages of a refusal, as far as they are known, are as they were then."""
     moved = [name for name, revision in kept["revisions"].items() if revisions.get(name, revision) != revision]
     if moved:
-        raise ApplyError(
-            "the router is not as it was when this was proposed: %s was changed" % ", ".join(moved),
-            "ask for the change again: it will be worked out on the new state",
-        )
+        why = "the router is not as it was when this was proposed: %s was changed" % ", ".join(moved)
+        raise ApplyError(why, "ask for the change again: it will be worked out on the new state")
 
 
 def forced_kinds(kept: Refused, wanted: list[str] | None) -> tuple[str, ...]:
@@ -480,17 +467,16 @@ def dropped_times(plan: Plan, found: list[tuple[str, list[str]]]) -> str:
     steps = plan["operations"]
     values = [str(step["value"]).casefold() for step in steps if "value" in step]
     options = {str(step.get("option", "")) for step in steps}
-    left: list[str] = []
+    left: dict[str, None] = {}
     for words, carriers in found:
         times = [part for one in carriers for part in one.split("-")]
-        if any(words.casefold() in value for value in values):
-            continue
         if "day" in carriers or "daily" in carriers:
             is_carried = bool(options & _TIMES_OF_RULES)
         else:
             is_carried = bool(times) and all(any(_is_same(time, value) for value in values) for time in times)
-        left += [] if is_carried else [words]
-    return _REASON % ", ".join("“%s”" % words for words in dict.fromkeys(left)) if left else ""
+        if not is_carried and not any(words.casefold() in value for value in values):
+            left[words] = None
+    return _REASON % ", ".join("“%s”" % words for words in left) if left else ""
 
 
 def _is_same(time: str, value: str) -> bool:

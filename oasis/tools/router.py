@@ -3,9 +3,8 @@
 Router: programs by argv only, from the list, with a time limit. What a program prints is decoded and cleaned where it
 is used; here it is bytes within the executor's limits.
 
-Watch: the call runs in a thread of its own, and its caller gets an answer in time in any case. The tool learns how long
-it has and whether somebody still waits. One that does not end is left behind, and its late answer is dropped. Those
-left behind are counted, so that a broken tool cannot fill the router.
+Watch: the call runs in a thread of its own, and its caller gets an answer in time in any case. A tool that does not end
+is left behind, and its late answer is dropped. Those left behind are counted, so that none can fill the router.
 
 Facts: configuration, leases, devices, services and the bus, through injected callables; nothing is cached, no file or
 socket is opened here. Names that other machines chose (host names, SSIDs) leave this module cleaned.
@@ -46,16 +45,22 @@ if False:  # annotations only
     Hide = Callable[[str, str, str, str, object], object]
 
 
+def _later(seconds: float, work: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, work)
+    timer.daemon = True
+    timer.start()
+
+
 class Router:
     """One router root; `run` is the executor's, `later(seconds, work)` does something after the answer is out."""
 
     def __init__(
-        self, root: Root, run: Run, files: Files, later: Callable[[float, Callable[[], None]], None] | None = None
+        self, root: Root, run: Run, files: Files, later: Callable[[float, Callable[[], None]], None] = _later
     ) -> None:
         self.root = root
         self.files = files
         self._run = run
-        self.later = later or _later
+        self.later = later
 
     def has(self, program: str) -> bool:
         """Tell whether the router has a program."""
@@ -71,12 +76,6 @@ class Router:
             raise ToolError("this router has no program %s" % words[0], "it is part of a package that is not installed")
         status, out, err = self._run([path, *words[1:]], timeout_s=watch.left_s(most_s))
         return status, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
-
-
-def _later(seconds: float, work: Callable[[], None]) -> None:
-    timer = threading.Timer(seconds, work)
-    timer.daemon = True
-    timer.start()
 
 
 # Threads of tools that were given up and have not ended.
@@ -276,7 +275,7 @@ class Facts:
         if self._packages is not None:
             return sorted(listed(self._packages()))
         reply = self.ubus("uci", "configs", {})
-        names = reply.get("configs") if reply else None
+        names = reply.get("configs")
         return sorted(listed(str(name) for name in names)) if isinstance(names, list) else []
 
     def sections(self, package: str, kind: str) -> list[dict[str, object]]:
@@ -313,18 +312,16 @@ class Facts:
         return found
 
     def devices(self) -> list[Device]:
-        """Return the machines this router knows, each once, by lease, fixed address and neighbour table.
+        """Return the machines this router knows, by lease, fixed address and neighbour table, in order of address.
 
         Shape: [{"name", "mac", "ip" ("" unknown), "fixed": bool, "present": bool, "expires_unix_s"?, "is_own"?: True
         where the owner chose the name}]
-        in the order of their addresses.
         """
         known: dict[str, Device] = {}
         for lease in self.leases():
             device = known.setdefault(lease["mac"], {**_UNKNOWN, "mac": lease["mac"], "present": True})
             device.update({"ip": lease["ip"], "name": lease["name"], "expires_unix_s": lease["expires_unix_s"]})
-        hosts = [(mac.lower(), host) for host in self.sections("dhcp", "host") for mac in words(host.get("mac"))]
-        for mac, host in hosts:
+        for mac, host in [(mac.lower(), one) for one in self.sections("dhcp", "host") for mac in words(one.get("mac"))]:
             device = known.setdefault(mac, {**_UNKNOWN, "mac": mac})
             device["fixed"] = bool(host.get("ip"))
             if clean.name(host.get("name")):

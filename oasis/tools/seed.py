@@ -125,10 +125,7 @@ class Seed:
             self._running.release()
 
     def _reach(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
-        """Fetch a page, or search the web.
-
-        Raises: ToolError without a worker or an engine, ProviderError with what was wrong.
-        """
+        """Fetch a page, or search the web."""
         if self._ask is None:
             raise ToolError(_NO_WORKER)
         reach, searxng = web(self._sections())
@@ -192,7 +189,6 @@ def _program(command: Json, allowed: list[list[str]]) -> list[str]:
     """Return a command as words, with the path of its program, when the owner listed how it begins.
 
     A text is split as a shell would, and refused where a shell would do more.
-    Raises: ToolError for that, and when there is no such program; PolicyError for what is not listed.
     """
     hint = "give the program and its arguments as a list"
     if isinstance(command, list):

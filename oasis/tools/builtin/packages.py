@@ -122,10 +122,7 @@ def _names(arguments: PackagesArguments) -> list[str]:
 
 
 def _manage(router: Router, watch: Watch, action: str, names: list[str], most_s: float = _LOOK_S) -> str:
-    """Run the package manager; return what it printed.
-
-    Raises: ToolError with its own last words.
-    """
+    """Run the package manager; return what it printed, or raise ToolError with its own last words."""
     is_apk = router.has("apk")
     program, words = "apk" if is_apk else "opkg", [*_WORDS[action][is_apk].split(), *names]
     status, out, err = router.run([program, *words], watch, most_s)
@@ -192,7 +189,7 @@ def _size(names: list[str], router: Router, watch: Watch) -> int:
         for key, value in _SIZES.findall(_manage(router, watch, "size", [name])):
             if key == "Package":
                 versions.append(0)
-            elif value.isdigit():
+            elif value.isdecimal():
                 versions[-1] = max(versions[-1], int(value) * (_UNPACKED if key == "Size" else 1))
         total += max(versions)
     return total

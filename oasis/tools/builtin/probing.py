@@ -1,13 +1,9 @@
 """The tools that look around: `probe` asks one address, `wifi_scan` tells which wireless networks are near.
 
-probe: does an address answer, which way leads there, what does a name mean. One target a call. Of the networks around
-the router only machines that it knows may be asked: nobody searches for others. A name is looked up first, and its
-address is judged like any other: a name must not lead where an address may not. Results are checked addresses and
-numbers, so they taint nothing.
-
-wifi_scan: which networks are around, how busy each channel is, and which one would be quieter. The names of the
-neighbours' networks are shown only on request, cleaned and marked. The rules for choosing a channel stand below; no
-model has to work it out.
+Of the networks around the router only machines that it knows may be asked: nobody searches for others. A name is looked
+up first, and its address is judged like any other: a name must not lead where an address may not. Results are checked
+addresses and numbers, so they taint nothing. The names of the neighbours' networks are shown only on request, cleaned
+and marked. The rules for choosing a channel stand below; no model has to work it out.
 """
 
 from __future__ import annotations
@@ -78,10 +74,7 @@ def probe(arguments: shapes.ProbeArguments, router: Router, operator: Operator, 
 
 
 def _target(target: str, facts: Facts) -> str:
-    """Return an address or a name; a device's handle becomes its address.
-
-    Raises: UsageError for anything else.
-    """
+    """Return an address or a name; a device's handle becomes its address. Raises: UsageError for anything else."""
     device = _DEVICE.match(target)
     if device:
         known = [one for one in known_devices(facts) if one["device"] == device.group(1)]
