@@ -2685,7 +2685,7 @@ MUTANTS = (
     ),
     (
         "setup-asks-neighbours-outside",
-        "oasis/api/setup.py",
+        "oasis/api/methods.py",
         'if device["present"] and is_home(str(device["ip"])):',
         'if device["present"]:',
         ("tests/api/test_setup.py",),

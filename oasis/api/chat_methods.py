@@ -10,7 +10,7 @@ import binascii
 import io
 
 from oasis.agent.context import Elsewhere
-from oasis.api.methods import without_typed
+from oasis.api.methods import piece, without_typed
 from oasis.chats import lookup
 from oasis.chats.collection import TAKEN
 from oasis.chats.imports import bring
@@ -209,12 +209,9 @@ class Conversations:
             raise UsageError("form is %r" % form, "one of " + ", ".join(FORMS))
         item = self._chats.item(id)
         text: str = self._chats.look(id, lambda chat: self._exported(chat, form, head, str(item["title"])))
-        count = max((len(text) + PART_CHARS - 1) // PART_CHARS, 1)
-        if not 0 <= part < count:
-            raise UsageError("part is %d" % part, "this export has the parts 0 to %d" % (count - 1))
+        data, count = piece(text, part, PART_CHARS, "export")
         name = "chat-%s.%s" % (id, "md" if form == "markdown" else "json")
         kind = "text/markdown" if form == "markdown" else "application/json"
-        data = text[part * PART_CHARS : (part + 1) * PART_CHARS]
         return {"name": name, "media_type": kind, "data": data, "parts": count}
 
     def _exported(self, chat: Chat, form: str, head: str, title: str) -> str:

@@ -6,6 +6,7 @@ Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects 
 
 from __future__ import annotations
 
+import binascii
 import functools
 import os
 import sys
@@ -14,16 +15,21 @@ from oasis import VERSION
 from oasis.agent.goal import checked
 from oasis.api.table import ROLES, TABLE, check, client_of
 from oasis.change.apply.journal import chosen
-from oasis.change.plan import ahead, card, checked_forces
+from oasis.change.audit import NO_PLAN
+from oasis.change.plan import CLIENT, ahead, card, checked_forces
+from oasis.config.settings import is_at_home
 from oasis.core import clean
+from oasis.core.addresses import is_home
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.redaction.redactor import walk
 from oasis.system.connections import connection
-from oasis.tools.principal import MESSENGER, OWNER
+from oasis.tools.principal import MESSENGER, OWNER, may_use
 from oasis.tools.router import known_devices, with_names
 from oasis.uci.package import quote
 
 if False:  # annotations only
+    from typing import TypeVar
+
     from oasis.agent.runs import Run
     from oasis.agent.shapes import Asked, News
     from oasis.api import shapes as api
@@ -33,9 +39,16 @@ if False:  # annotations only
     from oasis.core.shapes import Any, Callable, Mapping, Options
     from oasis.redaction.redactor import Redactor
     from oasis.tools.router import Facts
-    from oasis.tools.shapes import ChatContext
+    from oasis.tools.shapes import Arguments, ChatContext
+
+    T = TypeVar("T", str, bytes)
 
 _ENDS = ("server_addr", "server_port", "remote_addr", "remote_port")
+# To find servers: one packet to each port, and a question to who answers, see worker/web.py.
+_OPTIONS = {"idle_s": 60, "retries": 0}
+_HERE = "127.0.0.1"
+PART_BYTES = 96 * 1024  # as base64 below what a reply of the bus may hold
+_BYTES_A_TOKEN = 4  # about, of English
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
 _SHOWN = ("id", "state", "chat", "message", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason",
@@ -320,6 +333,85 @@ class Methods:
 
     def audit_verify(self) -> Audited:
         return self._services.audit.verify()
+
+    # Setting up: which model servers the home network has, which tools are on, and what a message would send. A request
+    # that is shown is that of an answer to the last byte, and is not sent; secrets of the router are placeholders in it
+    # already, and the key is no part of it.
+
+    def setup_state(self) -> dict[str, object]:
+        """Return what is set up. Shape: {"models": services with a model that can be used, "unconfined": why or ""}."""
+        offered = self._settings.services()
+        ready = [one["identifier"] for one in offered if one["ready"] and one["vendor"] != "offline"]
+        return {"models": ready, "unconfined": self._services.unconfined()}
+
+    def setup_find(self) -> dict[str, object]:
+        """Return the model servers at home.
+
+        Shape: {"servers": [{"host", "name": of the machine, "profile", "endpoint", "models"}], "asked"}
+        Raises: ProviderError when the worker cannot look.
+        """
+        names = {_HERE: ""}
+        for device in self._services.facts.devices():
+            # A neighbour with another address may be the provider's, and the firewall need not tell.
+            if device["present"] and is_home(str(device["ip"])):
+                names[str(device["ip"])] = str(device["name"])
+        asked = {"op": "find", "profile": "compatible", "options": dict(_OPTIONS), "places": list(names)}
+        reply = self._services.models.web({**asked}, lambda: False)
+        found = reply["servers"]
+        assert isinstance(found, list)  # the protocol of workers saw to that
+        taken = {str(one.get("base_url")).rstrip("/") for one in self._settings.services()}
+        more = [{"name": names.get(one["host"], ""), "is_set": one["endpoint"].rstrip("/") in taken} for one in found]
+        return {"servers": [{**one, **two} for one, two in zip(found, more, strict=True)], "asked": reply["asked"]}
+
+    def tool_list(self) -> dict[str, object]:
+        tools = self._turn_starter().registry.listed()
+        return {"tools": tools, "tokens": sum(tool["tokens"] for tool in tools if tool["enabled"])}
+
+    def tool_specs(self, role: Role) -> dict[str, object]:
+        registry = self._turn_starter().registry
+        classes = {tool["name"]: tool["class"] for tool in registry.listed()}
+        specs = [spec for spec in registry.specs() if role["name"] != "client" or may_use("client", spec["name"])]
+        return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in specs]}
+
+    def tool_call(self, role: Role, name: str, arguments: Arguments | None = None) -> Started:
+        client = client_of(role)
+        words = CLIENT + client if client else ""
+        return _started(self._turn_starter().use(name, arguments or {}, self._services.came(role), words, client))
+
+    def tool_set(self, role: Role, name: str, enabled: bool | None = None, approval: str = "") -> dict[str, object]:
+        tool = self._turn_starter().registry.set(name, enabled, approval)
+        what = "tool " + (approval or ("on" if tool["enabled"] else "off"))
+        self._services.audit.write(what, {**NO_PLAN, "call": {"name": name}}, str(role["name"]))
+        return {"tool": tool}
+
+    def privacy_show(self, message: str, chat: str = "", service: str = "", part: int = 0) -> dict[str, object]:
+        """Return what a message would send: the receiver, and a part of the bytes.
+
+        Shape: {"service": {"identifier", "name", "model", "is_local"}, "method", "url", "headers", "bytes",
+                "tokens": about, "data": base64 of this part, "parts"}; for the built-in service, which sends nothing,
+                "url" is "" and "bytes" 0.
+        Raises: UsageError, SettingsError and StoreError as run.start does.
+        """
+        found = self._turn_starter().show({"message": message, "chat": chat, "service": service})
+        request = found["request"] or {"method": "", "url": "", "headers": {}, "text": ""}
+        body = str(request["text"]).encode("utf-8")
+        raw, count = piece(body, part, PART_BYTES, "request")
+        data = binascii.b2a_base64(raw, newline=False).decode()
+        service_shown = {key: found["service"][key] for key in ("identifier", "name", "model", "is_local")}
+        if request["url"] and is_at_home(str(request["url"])):
+            service_shown["is_local"] = True  # a server of any make, on this machine or in its network
+        return {
+            "service": service_shown, **{key: request[key] for key in ("method", "url", "headers")},
+            "bytes": len(body), "tokens": len(body) // _BYTES_A_TOKEN, "data": data, "parts": count,
+        }  # fmt: skip
+
+
+def piece(whole: T, part: int, size: int, what: str) -> tuple[T, int]:
+    """Return a part of a text or of bytes that are longer than a reply, and how many parts there are."""
+    count = max((len(whole) + size - 1) // size, 1)
+    if not 0 <= part < count:
+        raise UsageError("part is %d" % part, "this %s has the parts 0 to %d" % (what, count - 1))
+    return whole[part * size : (part + 1) * size], count
 
 
 def _started(run: Run) -> Started:

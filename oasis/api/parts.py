@@ -173,4 +173,4 @@ class OptionalParts:
 
 
 # As METHODS of a manifest, of what is no optional part.
-OWN = {"notice": "api.notices", "setup": "api.setup"}
+OWN = {"notice": "api.notices"}

@@ -125,15 +125,17 @@ TABLE: dict[str, Method] = {
     "usage.price": Method(
         "write", "services.usage_price", {"model": str}, {"service": str, "input": str, "output": str, "cached": str}
     ),
-    "tool.list": Method("read", "setup.tool_list", {}),
-    "tool.specs": Method("read", "setup.tool_specs", {}, takes_role=True),
-    "tool.call": Method("write", "setup.tool_call", {"name": str}, {"arguments": dict}, takes_role=True),
+    "tool.list": Method("read", "methods.tool_list", {}),
+    "tool.specs": Method("read", "methods.tool_specs", {}, takes_role=True),
+    "tool.call": Method("write", "methods.tool_call", {"name": str}, {"arguments": dict}, takes_role=True),
     "client.join": Method("local", "methods.client_join", {"name": str}, takes_role=True),
-    "tool.set": Method("write", "setup.tool_set", {"name": str}, {"enabled": bool, "approval": str}, takes_role=True),
+    "tool.set": Method("write", "methods.tool_set", {"name": str}, {"enabled": bool, "approval": str}, takes_role=True),
     "secret.keep": Method("write", "methods.secret_keep", {"value": str}),
-    "setup.state": Method("read", "setup.setup_state", {}),
-    "setup.find": Method("write", "setup.setup_find", {}),
-    "privacy.show": Method("write", "setup.privacy_show", {"message": str}, {"chat": str, "service": str, "part": int}),
+    "setup.state": Method("read", "methods.setup_state", {}),
+    "setup.find": Method("write", "methods.setup_find", {}),
+    "privacy.show": Method(
+        "write", "methods.privacy_show", {"message": str}, {"chat": str, "service": str, "part": int}
+    ),
     "doctor.run": Method("read", "methods.doctor_run", {}),
     "doctor.fix": Method("write", "methods.doctor_fix", {"finding": str}, takes_role=True),
     "notice.list": Method("read", "notice.notice_list", {}, {"since": str}),

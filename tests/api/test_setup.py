@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from oasis.api.setup import Setup
+from oasis.api.methods import Methods
 
 
 def test_only_machines_with_addresses_of_a_home_are_asked():
@@ -17,10 +17,7 @@ def test_only_machines_with_addresses_of_a_home_are_asked():
                  "10.example.org", ""]  # fmt: skip
     devices = [{"ip": address, "name": "x", "present": True} for address in addresses]
     devices.append({"ip": "192.168.1.10", "name": "gone", "present": False})
-    kit = SimpleNamespace(
-        facts=SimpleNamespace(devices=lambda: devices),
-        models=SimpleNamespace(web=web),
-        settings=SimpleNamespace(services=list),
-    )
-    assert Setup(kit).setup_find() == {"servers": [], "asked": 4}
+    services = SimpleNamespace(facts=SimpleNamespace(devices=lambda: devices), models=SimpleNamespace(web=web))
+    methods = SimpleNamespace(_services=services, _settings=SimpleNamespace(services=list))
+    assert Methods.setup_find(methods) == {"servers": [], "asked": 4}
     assert asked == ["127.0.0.1", "192.168.1.9", "10.0.0.4", "172.31.0.2"]
