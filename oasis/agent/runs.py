@@ -296,11 +296,9 @@ def _work(run: Run, work: Work, arguments: tuple[object, ...]) -> None:
         state, stop_reason = work(run, *arguments)
     except OasisError as error:
         run.emit("error", error=error.as_dict())
-    except Exception:
-        import traceback
-
+    except Exception as bug:
         fault = OasisError("a fault in oasis ended this run", "its log tells more: logread -e oasis")
         run.emit("error", error=fault.as_dict())
-        traceback.print_exc(file=sys.stderr)
+        sys.excepthook(type(bug), bug, bug.__traceback__)
     finally:  # a run without an end keeps its chat, a place among those at work, and who follows it
         run.end(state, stop_reason)

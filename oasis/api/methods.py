@@ -473,9 +473,7 @@ def without_typed(value: object, has_chosen: bool = True) -> object:
 
 def bug_fault(bug: Exception) -> OasisError:
     """Log where a method broke; return the error that its caller gets."""
-    import traceback
-
-    traceback.print_exc(file=sys.stderr)
+    sys.excepthook(type(bug), bug, bug.__traceback__)
     return OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
 
 

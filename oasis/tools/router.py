@@ -153,9 +153,7 @@ class Watched:
             except OasisError as error:
                 failures.append(error)
             except Exception as error:
-                import traceback  # loads re, which an idle daemon does without
-
-                traceback.print_exc(file=sys.stderr)
+                sys.excepthook(type(error), error, error.__traceback__)
                 hint = "its log tells more: logread -e oasis"
                 failures.append(ToolError(f"a fault in the tool: {type(error).__name__}", hint))
 
