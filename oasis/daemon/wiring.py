@@ -134,7 +134,8 @@ class Daemon:
         }  # fmt: skip
         read_file = lambda path: files.read(root.path(path))  # noqa: E731
         config = functools.partial(model.stored, self.machine.known.read, root.confdir)
-        self.facts = Facts(config, self.ubus.call, read_file, clock.unix_s, known=known)
+        packages = lambda: model.listed(files.names(root.confdir))  # noqa: E731
+        self.facts = Facts(config, self.ubus.call, read_file, clock.unix_s, packages, known)
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.approvals, self.allowance = ApprovalQueue(clock.now_s), Allowance(clock.now_s)
         self.refused: list[Refused] = []  # what the owner may still force, see tools/operator.py

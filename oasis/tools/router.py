@@ -13,6 +13,7 @@ socket is opened here. Names that other machines chose (host names, SSIDs) leave
     ubus(object, method, arguments) -> dict or None; a ToolError counts as None
     read_file(path) -> bytes or None
     now_s() -> seconds since 1970, as leases count them
+    packages() -> names of UCI packages
 
 Device handle: `dev#` and a number, for a device whose own name must not appear. It is computed from the MAC address and
 the install key, so it survives a restart and reveals nothing. In a command, `dev#N.mac` and `dev#N.ip`, each as a whole
@@ -28,7 +29,6 @@ from oasis.core import addresses, clean
 from oasis.errors import OasisError, ToolError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256
-from oasis.uci.model import listed
 
 if False:  # annotations only
     from typing import TypeVar
@@ -205,7 +205,7 @@ class Facts:
         self, config: Callable[[str], dict[str, dict[str, object]] | None],
         ubus: Callable[[str, str, dict[str, object]], dict[str, object] | None],
         read_file: Callable[[str], bytes | None], now_s: Callable[[], int],
-        packages: Callable[[], list[str]] | None = None, known: OwnRecords | None = None,
+        packages: Callable[[], list[str]] = list, known: OwnRecords | None = None,
     ) -> None:  # fmt: skip
         known = known or {}
         self._config = config
@@ -269,12 +269,8 @@ class Facts:
             return False
 
     def packages(self) -> list[str]:
-        """Return the names of the UCI packages, [] when nobody knows."""
-        if self._packages is not None:
-            return sorted(listed(self._packages()))
-        reply = self.ubus("uci", "configs", {})
-        names = reply.get("configs")
-        return sorted(listed(str(name) for name in names)) if isinstance(names, list) else []
+        """Return the names of the UCI packages."""
+        return sorted(self._packages())
 
     def sections(self, package: str, kind: str) -> list[dict[str, object]]:
         """Return the sections of one type, in order."""

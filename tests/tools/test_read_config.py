@@ -4,7 +4,6 @@ import pytest
 
 from oasis.errors import ToolError
 from oasis.tools.builtin import read_config
-from oasis.tools.router import Facts
 from tests.parts.offline.stock import HOME, Router
 
 WIREGUARD = """
@@ -122,13 +121,6 @@ def test_missing_section_names_the_nearest(section):
     with pytest.raises(ToolError, match="has no section") as caught:
         read("network", section)
     assert caught.value.hint.startswith("nearest: ")
-
-
-def test_names_are_offered_when_nobody_lists_the_packages():
-    facts = Facts(Router().config, lambda *_: None, lambda _: None, lambda: 0)
-    with pytest.raises(ToolError) as caught:
-        read_config.run({"package": "wirelss"}, facts)
-    assert "wireless" in caught.value.hint
 
 
 @pytest.mark.parametrize("section", ["@interface[%s]" % ("9" * 5000), "@interface[-%s]" % ("9" * 5000)])

@@ -21,7 +21,6 @@ if False:  # annotations only
     from oasis.tools.shapes import Arguments, Result
 
 _OWN = "oasis"
-_USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
 _ACCOUNT = re.compile(r"(://)[^/@\s]+@")  # user:password@ of an address
 _TOKEN = re.compile(r"([?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=)[^&\s]+", re.I)
 _ARMOUR = "-----BEGIN "  # of a key or certificate, whatever the option is called
@@ -81,8 +80,7 @@ def _plain(option: str, value: object) -> object:
 
 
 def _names(facts: Facts) -> list[str]:
-    names = facts.packages() or [name for name in _USUAL if facts.has_package(name)]
-    return [name for name in names if name != _OWN]
+    return [name for name in facts.packages() if name != _OWN]
 
 
 def _nearest(wanted: str, names: list[str]) -> str:
