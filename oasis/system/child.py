@@ -205,14 +205,14 @@ class Executor:
         child = self._start(argv, stdin is not None, True)
         is_done = False
         try:
-            out, err = _talk(child, stdin or b"", time.monotonic() + timeout_s)
-            is_done = True
-        except ToolError as error:
-            raise ToolError("%s %s" % (os.path.basename(argv[0]), error.message), error.hint)
+            out, err, fault = talk(child, stdin or b"", time.monotonic() + timeout_s, OUTPUT_BYTES)
+            is_done = fault is None
         finally:
             if not is_done:
                 child.end_group()
             child.close()
+        if fault is not None:
+            raise ToolError("%s %s" % (os.path.basename(argv[0]), fault.message), fault.hint)
         return child.returncode or 0, out, err
 
     def detach(self, argv: list[str]) -> Child:
@@ -237,8 +237,12 @@ class Executor:
             raise ToolError("cannot start %s: %s" % (argv[0], error), "is the program installed?")
 
 
-def _talk(child: Child, data: bytes, deadline: float) -> tuple[bytes, bytes]:
+def talk(
+    child: Child, data: bytes, deadline_s: float, most_bytes: int, is_cancelled: Callable[[], bool] = bool
+) -> tuple[bytes, bytes, ToolError | None]:
+    """Write to a child and take what it says to its end; return both streams, and why it must be ended, or None."""
     out, err = bytearray(), bytearray()
+    fault: ToolError | None = None
     poll = select.poll()
     sinks = {child.stdout: out, child.stderr: err}
     for number in sinks:
@@ -247,15 +251,15 @@ def _talk(child: Child, data: bytes, deadline: float) -> tuple[bytes, bytes]:
         os.set_blocking(child.stdin, False)
         poll.register(child.stdin, select.POLLOUT)
     ended_s = 0.0
-    while sinks:
+    while sinks and fault is None:
         now_s = time.monotonic()
-        ready = poll.poll(max(min(deadline - now_s, _SILENCE_S), 0) * 1000)
+        ready = poll.poll(max(min(deadline_s - now_s, _SILENCE_S), 0) * 1000)
         if child.poll() is not None:
             ended_s = ended_s or now_s
             if not ready or now_s - ended_s > _AFTER_S:
                 break
-        elif now_s >= deadline:
-            raise ToolError("did not end in time and was stopped", "try again; look at its log if this repeats")
+        elif now_s >= deadline_s:
+            fault = ToolError("did not end in time and was stopped", "try again; look at its log if this repeats")
         for number, _ in ready:
             if number == child.stdin:
                 try:
@@ -272,8 +276,13 @@ def _talk(child: Child, data: bytes, deadline: float) -> tuple[bytes, bytes]:
             else:
                 poll.unregister(number)
                 del sinks[number]
-        if len(out) + len(err) > OUTPUT_BYTES:
-            raise ToolError("printed more than %d bytes and was stopped" % OUTPUT_BYTES, "ask for less")
-    if child.wait(max(deadline - time.monotonic(), _LAST_LOOK_S)) is None:
-        raise ToolError("closed its output but did not end", "it was stopped")
-    return bytes(out), bytes(err)
+        if is_cancelled():
+            fault = ToolError("was stopped by the owner")
+        elif len(out) + len(err) > most_bytes:
+            fault = ToolError("printed more than %d bytes and was stopped" % most_bytes, "ask for less")
+    while fault is None and child.wait(min(max(deadline_s - time.monotonic(), _LAST_LOOK_S), _SILENCE_S)) is None:
+        if is_cancelled():
+            fault = ToolError("was stopped by the owner")
+        elif time.monotonic() >= deadline_s:
+            fault = ToolError("closed its output but did not end", "it was stopped")
+    return bytes(out), bytes(err), fault

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import select
 import threading
 import time
 
@@ -31,7 +30,7 @@ from oasis import worker
 from oasis.core import jsonl
 from oasis.errors import OasisError, PolicyError, SettingsError, ToolError
 from oasis.system import left_behind
-from oasis.system.child import Child, Limits
+from oasis.system.child import Child, Limits, talk
 from oasis.tools.router import dicts
 from oasis.uci import shell_words
 
@@ -178,8 +177,6 @@ DEFAULT_S = 30.0
 SHOWN_CHARS = 4000
 OUTPUT_BYTES = 1024 * 1024
 ANSWER_BYTES = 256 * 1024
-_PIECE = 65536
-_TICK_MS = 100
 # A program of somebody else's may reserve more addresses than it uses; a file of it stays small.
 LIMITS: Limits = ("64", "8192", "524288", "300", "800")
 _MARK = "OASIS_CALL="
@@ -260,39 +257,12 @@ def _talk(
         child = Child(argv, env, LIMITS, bool(data), True)
     except OSError as error:
         raise ToolError("cannot start a process: %s" % error)
-    sinks = {child.stdout: bytearray(), child.stderr: bytearray()}
-    out, err = sinks.values()
-    poll, open_ones, why = select.poll(), set(sinks), ""
-    for number in sinks:
-        poll.register(number, select.POLLIN | select.POLLHUP)
     try:
-        try:
-            while data:
-                data = data[os.write(child.stdin, data) :]
-        except BrokenPipeError:
-            pass  # it ended; its status tells why
-        child.close_input()
-        until_s = time.monotonic() + seconds
-        while not why and (open_ones or child.poll() is None):
-            ready = poll.poll(_TICK_MS)  # without a stream it waits all the same
-            for number, _ in ready:
-                piece = os.read(number, _PIECE)
-                sinks[number] += piece
-                if not piece:
-                    poll.unregister(number)
-                    open_ones.remove(number)
-            if watch.is_cancelled():
-                why = "it was stopped by the owner"
-            elif len(out) + len(err) > OUTPUT_BYTES:
-                why = "it wrote more than %d bytes and was ended" % OUTPUT_BYTES
-            elif time.monotonic() > until_s:
-                why = "it did not end within %g s and was ended" % seconds
-            elif child.poll() is not None and not ready:
-                break  # what it left behind holds its output open
+        out, err, fault = talk(child, data, time.monotonic() + seconds, OUTPUT_BYTES, watch.is_cancelled)
     finally:
         child.end_group()
         child.close()
-    return bytes(out), bytes(err), why, child.returncode or 0
+    return out, err, "it " + fault.message if fault is not None else "", child.returncode or 0
 
 
 def closed(facts: Facts) -> list[str]:
