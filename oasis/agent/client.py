@@ -365,10 +365,7 @@ class Failover:
 
 
 def allowed(services: list[Service], mode: str) -> list[Service]:
-    """Return the services that may answer under a setting of OFFLINE_MODES.
-
-    Raises: SettingsError when it is the built-in one alone, and turned off.
-    """
+    """Return the services that may answer under a setting of OFFLINE_MODES; raise SettingsError when there is none."""
     found = [service for service in services if mode != "never" or service["vendor"] != OFFLINE]
     if not found:
         raise SettingsError("oasis.main.offline is 'never', and there is no other service", "add one: oasis services")

@@ -144,10 +144,7 @@ class Elsewhere:
         self._found: dict[str, Message | None] = {}
 
     def load(self, chat: Chat, names: list[str]) -> None:
-        """Read messages into a chat's memory, those that are its own.
-
-        Raises: UsageError for one that is nowhere.
-        """
+        """Read messages into a chat's memory, those that are its own; raise UsageError for one that is nowhere."""
         for name in names:
             try:
                 chat.load([name])

@@ -27,10 +27,7 @@ SAME = 2
 
 
 def checked(turns: int) -> int:
-    """Return how many turns a goal gets; 0 for the usual number.
-
-    Raises: UsageError beyond MOST_TURNS.
-    """
+    """Return how many turns a goal gets, 0 for the usual number; raise UsageError beyond MOST_TURNS."""
     if not 0 <= turns <= MOST_TURNS:
         raise UsageError("%d turns are not allowed" % turns, "from 1 to %d; %d when not given" % (MOST_TURNS, TURNS))
     return turns or TURNS

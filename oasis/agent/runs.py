@@ -243,10 +243,7 @@ class Runs:
                 self._held.remove(chat)
 
     def get(self, name: str) -> Run:
-        """Return a run.
-
-        Raises: UsageError when it never was, or ended too long ago.
-        """
+        """Return a run; raise UsageError when it never was, or ended too long ago."""
         with self._lock:
             self._forget_old()
             if name not in self._runs:

@@ -100,10 +100,7 @@ class Methods:
         return cleared(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
 
     def owner(self, name: str) -> Any:
-        """Return the object that a row of the table names, made with its first call.
-
-        Raises: UsageError for a part that is not installed.
-        """
+        """Return what a row of the table names, made with its first call; raise UsageError where there is none."""
         make = self._owners.get(name)
         return make() if make else self._parts.part(name)
 

@@ -110,10 +110,7 @@ class OptionalParts:
         self._offered = [Offered(name, file, self.part) for name, file in parts.merged("TOOLS").items()]
 
     def part(self, name: str) -> Any:
-        """Return a part by the first word of its methods, made now when it is not there yet.
-
-        Raises: UsageError where it is not installed.
-        """
+        """Return a part by the first word of its methods, made now if need be; raise UsageError where there is none."""
         with self._lock:
             if name not in self._parts:
                 if name not in self.modules:

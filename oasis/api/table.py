@@ -165,10 +165,7 @@ _WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth 
 
 
 def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type, bool]]) -> dict[str, object]:
-    """Return the arguments of a call; what the bus adds (`ubus_rpc_session`) is left out.
-
-    Raises: UsageError naming method and argument.
-    """
+    """Return the arguments of a call without what the bus adds (`ubus_rpc_session`), or raise UsageError."""
     values = {key: value for key, value in params.items() if key != "ubus_rpc_session" and value is not None}
     for key, value in values.items():
         if key not in arguments:

@@ -215,10 +215,7 @@ class Usage:
 
 
 def amount(name: str, text: str) -> int:
-    """Return an amount of money in millionths.
-
-    Raises: SettingsError for what is none, with the name of what holds it.
-    """
+    """Return an amount of money in millionths; raise SettingsError for what is none, with the name of its place."""
     whole, _, part = text.partition(".")
     digits = whole + part
     if not (digits.isascii() and digits.isdigit() and len(part) <= 6 and len(whole) < 10):

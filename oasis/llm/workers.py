@@ -65,10 +65,7 @@ class Requests:
         return self._events({**request, "op": "models"}, cancelled, False)[-1]["models"]
 
     def embed(self, request: Plain, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
-        """Return a vector for each text, in their order; many texts are asked for in several requests.
-
-        Raises: UsageError for too many texts.
-        """
+        """Return a vector for each text, in order, by several requests; raise UsageError for too many texts."""
         if len(texts) > EMBED_TEXTS:
             raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
         found: list[list[float]] = []

@@ -124,10 +124,7 @@ class Registry:
         return [_shown(spec, permit) for _, spec, permit in self._tools()]
 
     def set(self, name: str, enabled: bool | None, approval: str) -> ToolRow:
-        """Set what the owner wants of a tool; return it as listed.
-
-        Raises: UsageError for an unknown tool or an invalid setting.
-        """
+        """Set what the owner wants of a tool; return it as listed, or raise UsageError for what is invalid."""
         spec, _ = self._find(name)
         if approval and approval not in APPROVALS:
             raise UsageError("approval is %r" % approval, "one of " + ", ".join(APPROVALS))

@@ -136,10 +136,7 @@ class Watched:
         self._left: list[threading.Thread] = []
 
     def run(self, name: str, work: Callable[[], T], watch: Watch) -> T:
-        """Return what `work()` returns.
-
-        Raises: what it raises; ToolError when it does not end in time or the owner stops it.
-        """
+        """Return what `work()` returns; raise what it raises, or ToolError when it ends too late or is stopped."""
         self._left = [thread for thread in self._left if thread.is_alive()]
         if len(self._left) >= LEFT_BEHIND:
             why = "%d calls of tools did not end and are still at work" % len(self._left)

@@ -295,10 +295,7 @@ SHELLS = frozenset(
 
 
 def workspace(sections: list[Section]) -> tuple[str, list[list[str]], list[str]]:
-    """Return the folder, the commands as words, and what is wrong with the settings.
-
-    Raises: SettingsError when the folder cannot be one.
-    """
+    """Return the folder, the commands as words, and what is wrong; raise SettingsError where the folder is none."""
     options = _options(sections, "workspace")
     folder = str(options.get("path") or WORKSPACE)
     parts = folder.split("/")[1:]
