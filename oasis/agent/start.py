@@ -14,17 +14,17 @@ import threading
 import time
 
 from oasis.agent import context
-from oasis.agent.client import Asker, Asking, Failover, allowed, failing, prompts, silent
+from oasis.agent.client import Asker, Asking, Failover, Offline, allowed, failing, prompts, silent
 from oasis.agent.context import Elsewhere, fitting, newest
 from oasis.agent.goal import Goal
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
-from oasis.agent.runs import Run
+from oasis.agent.runs import Run, Runs
 from oasis.agent.turn import ROUNDS, Turn
 from oasis.chats.index import TITLE_CHARS, first_words
-from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
+from oasis.config.settings import OFFLINE, OFFLINE_SERVICE, Settings
 from oasis.core import clean, jsonl, schema, thread, trim
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.system.clock import Wait, is_trusted
+from oasis.system.clock import Clock, Wait, is_trusted
 from oasis.system.rate_limit import Pace, Patience
 from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
@@ -36,17 +36,13 @@ from oasis.tools.seed import BRAVE, USER, Seed
 
 if False:  # annotations only
     from oasis.agent import shapes
-    from oasis.agent.client import Offline
-    from oasis.agent.runs import Runs
     from oasis.agent.shapes import Ask, Asked, Came, Emit, OfferedTool, ToolCaller, TurnAbout, TurnExtras
     from oasis.chats.collection import Collection
-    from oasis.config.settings import Settings
     from oasis.config.shapes import Service
     from oasis.core.shapes import Callable, ChatRecord, Message, Options, Protocol
     from oasis.core.store import Chat
     from oasis.llm.workers import Models
     from oasis.system.child import Executor
-    from oasis.system.clock import Clock
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.shapes import Arguments, ChatContext, PlanResult, Workshop

@@ -21,10 +21,10 @@ from oasis.config.settings import is_at_home
 from oasis.core import clean
 from oasis.core.addresses import is_home
 from oasis.errors import OasisError, PolicyError, UsageError
-from oasis.redaction.redactor import walk
+from oasis.redaction.redactor import Redactor, walk
 from oasis.system.connections import connection
 from oasis.tools.principal import MESSENGER, OWNER, may_use
-from oasis.tools.router import known_devices, with_names
+from oasis.tools.router import Facts, known_devices, with_names
 from oasis.uci.package import quote
 
 if False:  # annotations only
@@ -37,8 +37,6 @@ if False:  # annotations only
     from oasis.api.shapes import Done, Started
     from oasis.change.shapes import Audited, Record, Role
     from oasis.core.shapes import Any, Callable, Mapping, Options
-    from oasis.redaction.redactor import Redactor
-    from oasis.tools.router import Facts
     from oasis.tools.shapes import Arguments, ChatContext
 
     T = TypeVar("T", str, bytes)

@@ -13,14 +13,13 @@ from collections.abc import Callable, Mapping
 
 from oasis import providers
 from oasis.config import settings as sections
-from oasis.config.settings import OFFLINE, PROXY, write
+from oasis.config.settings import OFFLINE, PROXY, Settings, write
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
 from oasis.llm.usage import PRICE, amount, of_chat
 from oasis.uci import model as uci
 
 if False:  # annotations only
-    from oasis.config.settings import Settings
     from oasis.config.shapes import Service
     from oasis.llm import shapes
     from oasis.llm.shapes import Done, Event, Fault, Model, Models, Trial, Value
@@ -42,10 +41,7 @@ _MOST_TOKENS = 10**12
 # What of a service's options tells the way to it, not what it says.
 _WAY = ("ca_file", "proxy", "idle_s")
 # Upstream's options that ours take the place of.
-_OLD = {
-    "endpoint": ("{0}_endpoint", "{0}_endpoint_type", "{0}_custom_endpoint"),
-    "thinking": ("type", "budget_tokens"),
-}
+_OLD = {"endpoint": ("{0}_endpoint", "{0}_endpoint_type", "{0}_custom_endpoint"), "thinking": ("type", "budget_tokens")}
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 # Not services, but with a key: search engines of the tool web_search (tools/seed.py), and the messenger's bot.
 ENGINES = ("brave", "telegram")

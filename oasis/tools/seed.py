@@ -31,14 +31,13 @@ from oasis.core import jsonl
 from oasis.errors import OasisError, PolicyError, SettingsError, ToolError
 from oasis.system import left_behind
 from oasis.system.child import Child, Limits, talk
-from oasis.tools.router import dicts
+from oasis.tools.router import Facts, Watch, dicts
 from oasis.uci import shell_words
 
 if False:  # annotations only
     from oasis.core.shapes import Callable, Json
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Facts, Watch
     from oasis.tools.shapes import Arguments, GivenSpec, ProgramResult, Result
     from oasis.uci.model import Section
 

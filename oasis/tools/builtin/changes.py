@@ -7,12 +7,11 @@ import time
 
 from oasis.change import uci_commands
 from oasis.errors import ToolError
-from oasis.tools.router import Watch
+from oasis.tools.router import Router, Watch
 
 if False:  # annotations only
     from oasis.tools import shapes
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Router
     from oasis.tools.shapes import PlanResult, Result
 
 # A model still has to say its last words.

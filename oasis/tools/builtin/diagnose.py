@@ -13,13 +13,12 @@ from oasis.doctor.scene import Scene
 from oasis.errors import ToolError
 from oasis.system import clock
 from oasis.system.connections import Probe
-from oasis.tools.router import dicts
+from oasis.tools.router import Facts, dicts
 
 if False:  # annotations only
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Facts
     from oasis.tools.shapes import Any, Arguments, Callable, Diagnosis, LogAnswer, LogArguments, LogLine, Result
 
     Run = Callable[..., tuple[int, bytes, bytes]]  # of the executor

@@ -14,13 +14,12 @@ from oasis.core import addresses, clean
 from oasis.errors import ToolError, UsageError
 from oasis.redaction import foreign
 from oasis.tools.builtin.status import wireless
-from oasis.tools.router import dicts, is_mac, known_devices
+from oasis.tools.router import Facts, Router, Watch, dicts, is_mac, known_devices
 
 if False:  # annotations only
     from oasis.catalogue.shapes import Section
     from oasis.tools import shapes
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Facts, Router, Watch
     from oasis.tools.shapes import Result, Sequence
 
 COUNT, MOST = 3, 10
