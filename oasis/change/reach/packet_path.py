@@ -6,24 +6,26 @@ one in.
 Includes: what an included file does is not known. One that is unchanged and surely seen by today's connection
 ("proven") is known not to stop it; it may still be what lets it in.
 
-Matching what is only partly known gives True, False, or None for "it depends"; values are closed intervals of numbers.
+Matching what is only partly known gives True, False, or None for "it depends". What a rule asks for are the boxes of
+walk.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from oasis.catalogue import address_text
+from oasis.change.reach import walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Include, Interval, IsOwn, Judged, Match, Packet, Rule, Ruleset, Values, Zone
+    from oasis.change.reach.shapes import Box, Include, IsOwn, Judged, Match, Packet, Rule, Ruleset, Values, Zone
 
 _WORDS = {
     "ipset": "the members of a set", "helper": "a connection helper", "limit": "how much traffic there is",
     "mark": "marks that other programs set", "dscp": "the service class of packets",
 }  # fmt: skip
-_WIDE_RATE = 100  # packets a second; the stock rule for IPv6 has 1000
+_WIDE_RATE = 100  # packets a second: a wider limit lets the few packets of ICMP through; the stock rule has 1000
 # Names of types that IPv6 has, as far as anybody needs them here. Source: firewall4, ipv6_icmptypes.
 _TYPES = {
     "neighbour-solicitation": 135, "neighbor-solicitation": 135, "neighbour-advertisement": 136,
@@ -45,9 +47,9 @@ def matches_zone(zone: Zone, packet: Packet) -> Match:
     device = packet["device"]
     groups = []
     for positive, negative in zone["groups"]:
-        named = True if positive is None else either(is_device(name, device) for name in positive)
-        groups.append(every([named, *(opposite(is_device(name, device)) for name in negative)]))
-    return every([either(groups), _any_net(zone["subnets"], packet["family"], packet["source"])])
+        named = True if positive is None else either(walk.is_device(name, device) for name in positive)
+        groups.append(every([named, *(opposite(walk.is_device(name, device)) for name in negative)]))
+    return every([either(groups), _lies_in(packet, walk.addresses(zone["subnets"], "src"), zone["subnets"])])
 
 
 class _Walk:
@@ -173,54 +175,35 @@ class _Walk:
 def _matches(rule: Rule, packet: Packet) -> Match:
     """Return whether a packet meets all that a rule asks for."""
     asked = rule["device"]
-    if rule["family"] and rule["family"] != packet["family"]:
-        return False
     if asked and rule["direction"] == "out":
         return False  # what comes in has no outgoing device yet
-    is_unknown = bool(rule["depends"]) or not rule["is_complete"]
-    if "type" in packet and rule["depends"] == ["limit"] and rule["target"] == "accept":
-        # a wide limit lets the few packets of ICMP through
-        is_unknown = bool(rule["rate"] < _WIDE_RATE) or not rule["is_complete"]
     return every([
-        is_device(asked["device"], packet["device"]) if asked else True,
-        _any_net(rule["sources"], packet["family"], packet["source"]),
-        _any_net(rule["targets"], packet["family"], (packet["address"], packet["address"])),
-        _any_port(rule["ports"], (packet["port"], packet["port"])),
-        _any_port(rule["source_ports"], packet["source_port"]),
-        _chosen([(one["invert"], one["mac"] == packet["mac"] if packet["mac"] else None) for one in rule["macs"]]),
+        walk.is_device(asked["device"], packet["device"]) if asked else True,
         _asked_type(rule, packet),
-        None if is_unknown else True,
+        _lies_in(packet, walk.matches({**rule, "proto": "any", "types": []}), rule["sources"], rule["targets"]),
     ])  # fmt: skip
 
 
-def is_device(pattern: str | None, device: str | None) -> Match:
-    """Return whether a device is the one named, or begins like it ("x*"); None is one whose name is not known."""
-    if pattern is None or device is None:
-        return None
-    return device.startswith(pattern[:-1]) if pattern.endswith("*") else device == pattern
+def _lies_in(packet: Packet, boxes: list[Box], sources: list[Values], targets: Sequence[Values] = ()) -> Match:
+    """Return whether all that a packet may be is in one of the boxes; what it does not say hangs on other things.
 
-
-def _any_net(values: list[Values], family: int, address: Interval) -> Match:
-    """Return whether an address is in one of the positive networks and in none of the inverted ones."""
-    found: list[tuple[bool, Match]] = []
-    for value in values:
-        for kind, low, high, mask in value["nets"]:
-            if kind == family and mask < 0:
-                found.append((value["invert"], _within(address, low, high)))
-            elif kind == family:  # a mask with holes says something of one address only
-                is_met = address[0] & mask == low & mask if address[0] == address[1] else None
-                found.append((value["invert"], is_met))
-    return _chosen(found)
-
-
-def _any_port(values: list[Values], port: Interval) -> Match:
-    return _chosen([(value["invert"], _within(port, value["low"], value["high"])) for value in values])
-
-
-def _chosen(matches: list[tuple[bool, Match]]) -> Match:
-    positive = [match for invert, match in matches if not invert]
-    negative = [opposite(match) for invert, match in matches if invert]
-    return every([either(positive) if positive else True, *negative])
+    `sources`, `targets`: what the boxes are made of. A mask with holes is a question that one address answers.
+    """
+    family, address = packet["family"], packet["address"]
+    point: Box = {
+        "family": walk.of_family(family), "src%d" % family: (packet["source"],),
+        "dst%d" % family: ((address, address),), "port": ((packet["port"], packet["port"]),),
+        "source_port": (packet["source_port"],), "mac": walk.macs([packet["mac"]]) or (walk.domain("mac"),),
+    }  # fmt: skip
+    if "type" in packet:
+        point["rate"] = ((0, _WIDE_RATE * walk.DAY_S),)
+    for end, values, (low, high) in (("src", sources, packet["source"]), ("dst", targets, (address, address))):
+        for value, (kind, wanted, _, mask) in [(one, net) for one in values for net in one["nets"]]:
+            if kind == family and mask >= 0 and low == high:
+                answer = int(low & mask == wanted & mask)
+                point[walk.question(end, family, value)] = ((answer, answer),)
+    left = walk.subtract([point], boxes)
+    return True if not left else False if left == [point] else None
 
 
 def _asked_type(rule: Rule, packet: Packet) -> Match:
@@ -254,10 +237,3 @@ def either(matches: Iterable[Match]) -> Match:
 def opposite(match: Match) -> Match:
     """Return the negation; what is not known stays so."""
     return None if match is None else not match
-
-
-def _within(value: Interval, low: int, high: int) -> Match:
-    """Return whether a value that is somewhere in an interval lies between the bounds."""
-    if low <= value[0] and value[1] <= high:
-        return True
-    return False if value[1] < low or high < value[0] else None

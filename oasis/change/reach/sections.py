@@ -244,7 +244,7 @@ class Reader:
             held = nets(value)
         except ValueError:
             self.broken = value
-            held = []
+            held = [(0, 0, 0, -1)]  # of no family
         if held is None and network is not None:
             held = [prefix(*one) for one in network["addresses"]]
             is_complete = not network["unknown4"] and not network["unknown6"]

@@ -1,6 +1,6 @@
 """Which packets a firewall lets to the router and through it, as a set of boxes : all of them at once.
 
-The same rule set (ruleset.py) that packet_path.py sends one packet through. What a match hangs on and no packet carries
+packet_path.py sends one packet through the same rule set (ruleset.py). What a match hangs on and no packet carries
 (members of a set, marks, dates) is a question of its own in the box, the same one before and after a change.
 
 Boxes: a set of packets is a union of boxes {dimension: ((low, high), …)}. A packet is in a box when each of its numbers
@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterable
 
 from oasis.catalogue import address_text
-from oasis.change.reach import network, packet_path, sections
+from oasis.change.reach import network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Box, Intervals, Networks, Peer, Rule, Ruleset, Side, Values, Zone
+    from oasis.change.reach.shapes import Box, Intervals, Match, Networks, Peer, Rule, Ruleset, Side, Values, Zone
 
 
 ROUTER = 0  # of the dimension dst; the others are peers, from 1
@@ -136,16 +136,23 @@ class Walk:
         if not numbers:
             return []
         box: Box = {end: numbers, **({"family": of_family(zone["family"])} if zone["family"] else {})}
-        return _product([box], _addresses(zone["subnets"], end)) if zone["subnets"] else [box]
+        return _product([box], addresses(zone["subnets"], end))
 
     def _numbers(self, groups: list[tuple[list[str | None] | None, list[str | None]]]) -> Intervals:
         found = []
         for number, end in enumerate(self._ends, 1):
             for name, (positive, negative) in itertools.product(end["devices"], groups):
-                is_named = positive is None or any(packet_path.is_device(one, name) for one in positive)
-                if is_named and not any(packet_path.is_device(one, name) for one in negative):
+                is_named = positive is None or any(is_device(one, name) for one in positive)
+                if is_named and not any(is_device(one, name) for one in negative):
                     found.append(number)
         return points(found)
+
+
+def is_device(pattern: str | None, device: str | None) -> Match:
+    """Return whether a device is the one named, or begins like it ("x*"); None is one whose name is not known."""
+    if pattern is None or device is None:
+        return None
+    return device.startswith(pattern[:-1]) if pattern.endswith("*") else device == pattern
 
 
 def _to(numbers: range | list[int]) -> Box:
@@ -155,7 +162,7 @@ def _to(numbers: range | list[int]) -> Box:
 def _own(end: Side) -> list[Box]:
     """Return what a peer itself can send: with which MACs and addresses."""
     kind, words = end["macs"]
-    held = points(int(word.replace(":", ""), 16) for word in words if address_text.is_mac(word))
+    held = macs(words)
     box: Box = {} if not kind else {"mac": held if kind == "allow" else rest((domain("mac"),), held)}
     if not end["nets"]:
         return [box]
@@ -187,13 +194,12 @@ def matches(rule: Rule) -> list[Box]:
         if values:
             box[dimension] = _chosen(dimension, [(one["invert"], (one["low"], one["high"])) for one in values])
     if rule["macs"]:
-        macs = [(one["invert"], (int(one["mac"].replace(":", ""), 16),) * 2) for one in rule["macs"]]
-        box["mac"] = _chosen("mac", macs)
+        box["mac"] = _chosen("mac", [(one["invert"], macs([one["mac"]])[0]) for one in rule["macs"]])
     if rule["family"]:
         box["family"] = of_family(rule["family"])
     found = [box]
     for values, end in ((rule["sources"], "src"), (rule["targets"], "dst")):
-        found = _product(found, _addresses(values, end)) if values else found
+        found = _product(found, addresses(values, end))
     for one in _conditions(rule):
         found = _product(found, one)
     return found
@@ -210,8 +216,13 @@ def _chosen(dimension: str, values: list[tuple[bool, tuple[int, int]]]) -> Inter
     return rest(positive or (domain(dimension),), negative)
 
 
-def _addresses(values: list[Values], end: str) -> list[Box]:
-    """Return the boxes of address values; what has no plain interval is a question."""
+def addresses(values: list[Values], end: str) -> list[Box]:
+    """Return the boxes of address values; what has no plain interval is a question.
+
+    For fw4 a network without any address asks for nothing.
+    """
+    if not any(one["nets"] or not one["is_complete"] for one in values):
+        return [{}]
     found = []
     for family in (4, 6):
         dimension = "%s%d" % (end, family)
@@ -220,7 +231,7 @@ def _addresses(values: list[Values], end: str) -> list[Box]:
             (one["invert"], (net[1], net[2])) for one in own for net in one["nets"] if net[0] == family and net[3] < 0
         ]
         asked = [
-            (one["invert"], "%s%s in %s" % (end, family, one["text"])) for one in own
+            (one["invert"], question(end, family, one)) for one in own
             if not one["is_complete"] or any(net[3] >= 0 and net[0] == family for net in one["nets"])
         ]  # fmt: skip
         if not own:
@@ -234,6 +245,11 @@ def _addresses(values: list[Values], end: str) -> list[Box]:
         else:
             found.append({**base, dimension: _chosen(dimension, plain)} if plain else base)
     return found
+
+
+def question(end: str, family: int, value: Values) -> str:
+    """Return the question whether the source or the destination is in a value."""
+    return "%s%d in %s" % (end, family, value["text"])
 
 
 def _conditions(rule: Rule) -> list[list[Box]]:
@@ -265,20 +281,20 @@ def _times(words: dict[str, str]) -> Intervals:
         parts = [int(one) for one in re.findall("[0-9]+", text)]
         found.append(sum(part * unit for part, unit in zip(parts, (3600, 60, 1))))  # noqa: B905 - seconds may be left out
     start, stop = found
-    hours = ((start, stop),) if start <= stop else ((0, stop), (start, _DAY_S - 1))
+    hours = ((start, stop),) if start <= stop else ((0, stop), (start, DAY_S - 1))
     weekdays = words.get("weekdays", "")
     named = {word.lower()[:3] for word in weekdays.replace("!", " ").split()}
     days = [
         number for number, day in enumerate(_DAYS) if not named or (day in named) != weekdays.strip().startswith("!")
     ]
-    return union(tuple((day * _DAY_S + low, day * _DAY_S + high) for day in days for low, high in hours))
+    return union(tuple((day * DAY_S + low, day * DAY_S + high) for day in days for low, high in hours))
 
 
-_DAY_S = 86400
+DAY_S = 86400
 DOMAINS = {
     "src": (0, 0xFFFF), "dst": (0, 0xFFFF), "family": (0, 1), "proto": (0, 0xFFFF), "port": (0, 0xFFFF),
     "source_port": (0, 0xFFFF), "src4": (0, (1 << 32) - 1), "dst4": (0, (1 << 32) - 1), "src6": (0, (1 << 128) - 1),
-    "dst6": (0, (1 << 128) - 1), "mac": (0, (1 << 48) - 1), "time": (0, 7 * _DAY_S - 1), "rate": (0, 1 << 40),
+    "dst6": (0, (1 << 128) - 1), "mac": (0, (1 << 48) - 1), "time": (0, 7 * DAY_S - 1), "rate": (0, 1 << 40),
 }  # fmt: skip
 
 
@@ -290,6 +306,11 @@ def domain(dimension: str) -> tuple[int, int]:
 def points(numbers: Iterable[int]) -> Intervals:
     """Return numbers as intervals."""
     return union(tuple((one, one) for one in numbers))
+
+
+def macs(words: Iterable[str]) -> Intervals:
+    """Return MACs as intervals of numbers, without what is none."""
+    return points(int(word.replace(":", ""), 16) for word in words if address_text.is_mac(word))
 
 
 def union(intervals: Intervals) -> Intervals:
