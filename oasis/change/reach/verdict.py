@@ -23,25 +23,15 @@ start. Sentences only for what the change itself causes.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from oasis.catalogue import address_text
 from oasis.change.reach import listeners, network, packet_path, ruleset, sections
 from oasis.change.reach.way import Way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import (
-        Added,
-        Answer,
-        Config,
-        End,
-        Facts,
-        Judged,
-        Networks,
-        Packet,
-        Path,
-        Ruleset,
-        Tables,
-    )
+    from oasis.change.reach.shapes import Added, Answer, Config, End, Facts, Networks, Packet, Path, Ruleset, Tables
 
 
 # What decides about the way; another package in a change leaves it alone.
@@ -73,7 +63,6 @@ class _Check(Way):
     def __init__(self, before: Config, after: Config, path: Path, facts: Facts) -> None:
         super().__init__(before, after, path, facts)
         self._is_calm = all(self._is_same(name) for name in ("network", "wireless"))
-        self._rulesets: dict[int, Ruleset] = {}
         self._packet: Packet = {  # as it arrives now
             "family": self._family, "device": self._device or None, "source": (self._source, self._source),
             "address": self._address, "source_port": _EPHEMERAL, "port": int(path["port"]),
@@ -167,10 +156,11 @@ class _Check(Way):
         is_alike = now == then and self._is_same("firewall") and (self._is_calm or self._zoned_alike())
         if is_alike or "firewall" not in self._after:
             return "yes", ""
-        earlier = self._judge(0, now, set())
-        proven = {one["key"] for one in self._ruleset(0)["includes"]} & earlier["passed"] if now == then else set()
-        later = self._judge(1, then, proven)
-        if later["state"] == "yes" and self._ruleset(1)["includes"] and later["decider"] != earlier["decider"]:
+        old, new = self._rulesets
+        earlier = packet_path.judge(old, now, lambda one: network.owns(self._now, *one), set())
+        proven = {one["key"] for one in old["includes"]} & earlier["passed"] if now == then else set()
+        later = packet_path.judge(new, then, lambda one: network.owns(self._then, *one), proven)
+        if later["state"] == "yes" and new["includes"] and later["decider"] != earlier["decider"]:
             return "cannot_tell", "a file that the firewall includes may close another way in"
         if later["state"] == "no" and earlier["state"] == "no" and now == then:
             return "cannot_tell", "by its rules the firewall is shut for you already, yet you are connected"
@@ -197,16 +187,11 @@ class _Check(Way):
         ]
         return sides[0] == sides[1]
 
-    def _ruleset(self, side: int) -> Ruleset:
-        if side not in self._rulesets:
-            config, nets = ((self._before, self._now), (self._after, self._then))[side]
-            added = self._facts.get("firewall", [])
-            self._rulesets[side] = ruleset.compile_rules(config.get("firewall", {}), nets, added)
-        return self._rulesets[side]
-
-    def _judge(self, side: int, packet: Packet, proven: set[str]) -> Judged:
-        nets = (self._now, self._then)[side]
-        return packet_path.judge(self._ruleset(side), packet, lambda one: network.owns(nets, *one), proven)
+    @cached_property
+    def _rulesets(self) -> list[Ruleset]:
+        """What fw4 makes of the firewall before and after."""
+        added, sides = self._facts.get("firewall", []), ((self._before, self._now), (self._after, self._then))
+        return [ruleset.compile_rules(config.get("firewall", {}), nets, added) for config, nets in sides]
 
 
 _SOLICITATION, _ADVERTISEMENT = 135, 136

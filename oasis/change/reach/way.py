@@ -283,9 +283,8 @@ class Way:
         for host in sections.typed(package, "host"):
             number = address_text.number(sections.text(host, "ip"))
             is_named = mac in [one.lower() for one in sections.texts(host, "mac")]
-            if number is None and is_named:
-                return "cannot_tell", "your device has a fixed lease outside the new network"
-            if number and (is_named or number[1] == self._source) and not network.covers(subnet, *number):
+            is_yours = is_named or (number and number[1] == self._source)
+            if is_yours and not (number and network.covers(subnet, *number)):
                 return "cannot_tell", "your device has a fixed lease outside the new network"
         return "yes", ""
 
