@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.core import clean
-from oasis.doctor.scene import (
-    SHARED,
-    Net,
-    SkippedError,
-    address_of,
-    default_routes,
-    digits,
-    ip4,
-    is_on,
-    networks,
-    path_of,
-    seen,
-    words,
-)
+from oasis.doctor.scene import SHARED, Net, SkippedError, digits, ip4, is_on, networks, path_of, seen, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,11 +33,10 @@ def masquerade(scene: Scene) -> Found:
     _needs_firewall(scene)
     for entry in scene.outside:
         zone = scene.zone_of(entry["interface"])
-        text = address_of(entry)
+        text = entry["address"]
         if zone is None or not entry.get("up") or not text or is_on(zone, "masq", False):
             continue
-        inside = [net for one in scene.inside for net in networks(one)]
-        if any(address_text.is_private4(net.first) or net.first in SHARED for net in inside):
+        if any(address_text.is_private4(net.first) or net.first in SHARED for net in scene.home):
             values = {"zone": zone.get("name"), "interface": entry["interface"]}
             path = path_of("firewall", zone)
             commands = ["uci set %s.masq='1'" % path, "uci set %s.mtu_fix='1'" % path]
@@ -132,9 +118,9 @@ def forwards(scene: Scene) -> Found:
             yield seen("forward-family", path, {**to_address, "family": family}, evidence,
                        ["uci delete %s.family" % path])  # fmt: skip
         # What leads nowhere.
-        nets = [net for entry in scene.inside for net in networks(entry)]
+        nets = scene.home
         number = ip4(address) if nets else None
-        has_own = address in [address_of(entry) for entry in scene.inside]
+        has_own = address in [entry["address"] for entry in scene.inside]
         is_fixed = has_own or any(str(host.get("ip")) == address for host in scene.sections("dhcp", "host"))
         held: Values = next((lease for lease in scene.leases if lease["ip"] == address), {})
         if number is not None and not any(number in net for net in (*nets, *_behind(scene))):
@@ -168,13 +154,13 @@ def _behind(scene: Scene) -> list[Net]:
         if given is None:
             given = 32 if mask is None else bin(mask).count("1")
         routes.append({"address": target, "mask": given})
-    found = [net for entry in entries for net in networks(entry)]
-    return found + [net for net in networks({"ipv4-address": routes}) if net.bits]
+    found = [net for entry in entries for net in entry["networks"]]
+    return found + [net for net in networks(routes) if net.bits]
 
 
 def open_zone(scene: Scene) -> Found:
     """Everything of the router is open to the internet."""
-    ways = [one["interface"] for one in scene.outside if default_routes(one)]
+    ways = [one["interface"] for one in scene.outside if one["ways"]]
     for zone in _outside_zones(scene):
         # A zone of tunnels masquerades as well; from the internet comes what has a way out, or is called so.
         if not any(name in ways or name.startswith("wan") for name in words(zone.get("network"))):

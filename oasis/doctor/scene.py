@@ -165,11 +165,18 @@ class Scene:
 
     @cached_property
     def live(self) -> list[Entry]:
-        """All of netifd's interfaces with a name, each with its lists; [] when it says nothing."""
+        """All of netifd's interfaces with a name, each with its lists; [] when it says nothing.
+
+        Of IPv4 each has also "address" (the first as text, or ""), "networks" [Net] and "ways" (its default routes).
+        """
         found = []
         for entry in self.router.interfaces():
             lists: Entry = {key: entry[key] if isinstance(entry.get(key), list) else [] for key in _LISTS}
             lists.update({key: [one for one in lists[key] if isinstance(one, dict)] for key in _LISTS[1:]})
+            addresses = lists["ipv4-address"]
+            lists["address"] = str(addresses[0].get("address", "")) if addresses else ""
+            lists["networks"] = networks(addresses)
+            lists["ways"] = [one for one in lists["route"] if one.get("mask") == 0 and ip4(one.get("target")) == 0]
             found += [{**entry, **lists}] if isinstance(entry.get("interface"), str) else []
         return found
 
@@ -215,7 +222,7 @@ class Scene:
         configured = [name for name, one in self.config("network").items() if one.get(".type") == "interface"]
         masked = [name for zone in self.zones if is_on(zone, "masq", False) for name in words(zone.get("network"))]
         plain = [name for zone in self.zones if not is_on(zone, "masq", False) for name in words(zone.get("network"))]
-        with_route = [one["interface"] for one in self.live if default_routes(one)]
+        with_route = [one["interface"] for one in self.live if one["ways"]]
         if with_route and all(self.is_home(name) for name in with_route):
             return []
         usual = [name for name in configured if name.startswith("wan")]
@@ -240,30 +247,20 @@ class Scene:
         away = self.outside_names
         return [one for one in self.interfaces if one["interface"] not in away and one.get("proto") == "static"]
 
+    @property
+    def home(self) -> list[Net]:
+        """The networks of the owner's own machines."""
+        return [net for one in self.inside for net in one["networks"]]
+
 
 # Of a live interface: what are lists, all but the first of objects. The bus may say anything, or nothing.
 _LISTS = ("dns-server", "ipv4-address", "ipv6-address", "ipv6-prefix", "route", "errors")
 
 
-def networks(entry: Entry) -> list[Net]:
-    """Return the IPv4 networks of a live interface."""
-    found = []
-    for one in entry.get("ipv4-address", []):
-        address, bits = ip4(one.get("address")), whole(one.get("mask"), 32)
-        if address is not None and 0 <= bits <= 32:
-            found.append(Net(address, bits))
-    return found
-
-
-def address_of(entry: Entry) -> str:
-    """Return the first IPv4 address of a live interface, "" without one."""
-    return str(next((one.get("address", "") for one in entry.get("ipv4-address", [])), ""))
-
-
-def default_routes(entry: Entry) -> list[Entry]:
-    """Return the IPv4 default routes of a live interface."""
-    routes = entry.get("route", [])
-    return [one for one in routes if one.get("mask") == 0 and ip4(one.get("target")) == 0]
+def networks(given: list[Entry]) -> list[Net]:
+    """Return the networks of netifd's objects with an address and a mask, as far as they are of IPv4."""
+    pairs = [(ip4(one.get("address")), whole(one.get("mask"), 32)) for one in given]
+    return [Net(address, bits) for address, bits in pairs if address is not None and 0 <= bits <= 32]
 
 
 def data() -> dict[str, Any]:

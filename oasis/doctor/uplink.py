@@ -8,22 +8,7 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.core import clean
-from oasis.doctor.scene import (
-    LINK_LOCAL,
-    SHARED,
-    Net,
-    SkippedError,
-    address_of,
-    default_routes,
-    digits,
-    ip4,
-    is_on,
-    networks,
-    path_of,
-    seen,
-    whole,
-    words,
-)
+from oasis.doctor.scene import LINK_LOCAL, SHARED, Net, SkippedError, digits, ip4, is_on, path_of, seen, whole, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +126,7 @@ def address(scene: Scene) -> Found:
     for entry in scene.outside:
         if not entry.get("up") or entry.get("proto") in ("none", "unmanaged"):
             continue
-        name, text = str(entry["interface"]), address_of(entry)
+        name, text = str(entry["interface"]), entry["address"]
         found = ip4(text)
         # An interface that netifd added to the same connection may have it.
         same = [one for one in scene.live if one is entry or one["interface"] in (name + "_4", name + "_6")]
@@ -155,9 +140,9 @@ def address(scene: Scene) -> Found:
 def double_nat(scene: Scene) -> Found:
     """The address on the outside is a private one and masquerading is on: there is another router in front."""
     for entry in scene.outside:
-        if entry.get("proto") in _TUNNELS or not default_routes(entry):
+        if entry.get("proto") in _TUNNELS or not entry["ways"]:
             continue
-        text = address_of(entry)
+        text = entry["address"]
         found = ip4(text)
         zone = scene.zone_of(entry["interface"])
         if found is None or zone is None or not is_on(zone, "masq", False):
@@ -173,7 +158,7 @@ def same_network(scene: Scene) -> Found:
     known = [
         (str(entry["interface"]), str(entry.get("l3_device") or entry.get("device")), net)
         for entry in scene.interfaces
-        for net in networks(entry)
+        for net in entry["networks"]
         if net.bits < 32
     ]
     inside = [str(entry["interface"]) for entry in scene.inside]
@@ -196,10 +181,10 @@ def same_network(scene: Scene) -> Found:
 
 def route(scene: Scene) -> Found:
     """No way out, or two that are equally good."""
-    up = [entry for entry in scene.outside if entry.get("up") and address_of(entry)]
+    up = [entry for entry in scene.outside if entry.get("up") and entry["address"]]
     if not up:
         raise SkippedError("no interface to the internet is up")
-    ways = [(entry, one) for entry in up for one in default_routes(entry)]
+    ways = [(entry, one) for entry in up for one in entry["ways"]]
     if not ways:
         names = ", ".join(str(entry["interface"]) for entry in up)
         commands = [
@@ -230,7 +215,7 @@ def _hops(scene: Scene) -> list[tuple[str, str]]:
     """Return the first hops that can be asked, as (interface, address)."""
     found = []
     for entry in scene.outside:
-        for one in default_routes(entry) if entry.get("up") else []:
+        for one in entry["ways"] if entry.get("up") else []:
             hop = str(one.get("nexthop", ""))
             if ip4(hop) not in (None, 0) and entry.get("proto") in _WITH_ARP:
                 found.append((str(entry["interface"]), hop))
@@ -357,7 +342,7 @@ def pool(scene: Scene) -> Found:
     """The addresses to be given out do not fit into the network, or are used up."""
     for entry in scene.inside:
         section = _pool_of(scene, str(entry["interface"]))
-        nets = networks(entry)
+        nets = entry["networks"]
         if section is None or not nets or is_on(section, "ignore", False):
             continue
         given = [digits(str(section.get(option, default))) for option, default in (("start", 100), ("limit", 150))]
@@ -396,8 +381,8 @@ def no_server(scene: Scene) -> Found:
 
 def reservations(scene: Scene) -> Found:
     """Fixed leases that collide with each other, with the router, or with the network."""
-    nets = [net for entry in scene.inside for net in networks(entry)]
-    own = {address_of(entry) for entry in scene.inside} - {""}
+    nets = scene.home
+    own = {entry["address"] for entry in scene.inside} - {""}
     first: dict[str, Section] = {}
     for host in scene.sections("dhcp", "host"):
         address, path = str(host.get("ip") or ""), path_of("dhcp", host)
