@@ -133,7 +133,7 @@ def nearest(word: str, names: list[str]) -> list[str]:
     ranked = []
     for name in names:
         other = name.lower()
-        cost = _distance(lower, other)
+        cost = distance(lower, other)
         if other.startswith(lower) or other.endswith(lower) or (len(other) > 2 and other in lower):
             cost = min(cost, 2)
         if cost <= max(2, len(word) // 3):
@@ -144,7 +144,7 @@ def nearest(word: str, names: list[str]) -> list[str]:
 def closest(word: str, names: list[str]) -> list[str]:
     """Return the three names nearest to a word, however far they are."""
     lower = word[:_LETTERS].lower()
-    return sorted(names, key=lambda name: (_distance(lower, name.lower()), name))[:_SHOWN]
+    return sorted(names, key=lambda name: (distance(lower, name.lower()), name))[:_SHOWN]
 
 
 def hint(word: str, names: list[str]) -> str:
@@ -158,7 +158,7 @@ def hint(word: str, names: list[str]) -> str:
     return "there are: " + ", ".join(sorted(names)[:_ALL]) + rest
 
 
-def _distance(one: str, other: str) -> int:
+def distance(one: str, other: str) -> int:
     """Count the letters to insert, remove, replace or swap with the next one."""
     before: list[int] = []
     row = list(range(len(other) + 1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from oasis.cli import cards
-from oasis.cli.commands import DECLINED, OK, given
+from oasis.cli.commands import DECLINED, OK, given, whole
 from oasis.cli.request import chat_id, end_of, newest_chat, place, send
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import is_meant
@@ -73,9 +73,9 @@ def number(text: str, option: str) -> int:
 
     Raises: UsageError for anything else.
     """
-    if text and not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+    if text and whole(text) < 1:
         raise UsageError(f"{option} {text!r} is not a number from 1", f"like: {option} 20")
-    return int(text or 0)
+    return whole(text or "0")
 
 
 UNTITLED = "--"  # upstream's word for a chat without a title

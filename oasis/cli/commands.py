@@ -59,6 +59,11 @@ def given(**values: object) -> dict[str, object]:
     return {name: value for name, value in values.items() if value}
 
 
+def whole(word: str) -> int:
+    """Return the number that a word of up to nine digits is, -1 for any other word."""
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 10 else -1
+
+
 REST = "…"
 REPEATED = "]" + REST
 

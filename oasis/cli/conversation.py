@@ -41,6 +41,8 @@ class Conversation:
         self.next: RunParams = {**params}  # goes with the next message alone
         self.chat: str = self.next.pop("chat", "")
         self.continues: list[str] = self.next.pop("continues", [])
+        if self.continues and not self.chat:
+            self.chat = place(call, self.continues[0])[0]
 
     def say(self, text: str) -> int:
         """Say something, follow what comes of it, and return its exit status."""
@@ -208,10 +210,7 @@ class Conversation:
 
 
 def chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    conversation = Conversation(call, screen, run_params(call, arguments, screen))
-    if conversation.continues and not conversation.chat:
-        conversation.chat = place(call, conversation.continues[0])[0]
-    return _talk(conversation)
+    return _talk(Conversation(call, screen, run_params(call, arguments, screen)))
 
 
 def resume(call: Call, arguments: dict[str, str], screen: Screen) -> int:

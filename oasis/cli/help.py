@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oasis.catalogue.entries import distance
 from oasis.cli.commands import FLAGS, OK, TEXTS, every
 from oasis.errors import UsageError
 
@@ -60,16 +61,8 @@ def unknown(name: str, others: list[str]) -> UsageError:
 
 def _is_near(word: str, known: str) -> bool:
     """Tell whether a word is the beginning of another, or it with one letter too few, too many, other or swapped."""
-    if len(word) > 2 and known.startswith(word):
-        return True
-    if len(known) < 4:
-        return False
-    same = 0
-    while word[same : same + 1] == known[same : same + 1] != "":
-        same += 1
-    left, right = word[same:], known[same:]
-    is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
-    return is_swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]
+    is_beginning = len(word) > 2 and known.startswith(word)
+    return is_beginning or (len(known) > 3 and abs(len(word) - len(known)) < 2 and distance(word, known) < 2)
 
 
 SHELLS = ("bash", "zsh")

@@ -47,7 +47,8 @@ def _run(argv: list[str], screen: Screen) -> int:
     leading = []
     while words and words[0] in FLAGS:
         leading.append(words.pop(0))
-    screen.is_json = "-j" in leading or "--json" in leading
+    if "-j" in leading or "--json" in leading:
+        screen.speak_json()
     if words[:1] == ["--version"]:
         screen.line(f"oasis {VERSION}")
         return OK
@@ -66,7 +67,7 @@ def _run(argv: list[str], screen: Screen) -> int:
     if arguments["-h"] or arguments["--help"]:
         command, arguments = COMMANDS["help"], {"COMMAND": name}
     elif arguments["-j"] or arguments["--json"]:
-        screen.is_json = True
+        screen.speak_json()
     run: Callable[[Call, dict[str, str], Screen], int] = named(command[2])
     root = os.environ.get("OASIS_ROOT") or "/"
     client: Any = Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run")

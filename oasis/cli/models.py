@@ -11,7 +11,7 @@ from __future__ import annotations
 import binascii
 
 from oasis.cli import cards
-from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, TEXTS, given
+from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, TEXTS, given, whole
 from oasis.cli.request import chat_id, service_id
 from oasis.cli.terminal import is_meant, read_line, read_secret, read_text
 from oasis.core import clean, jsonl
@@ -128,8 +128,7 @@ def _chosen(names: list[str], question: str, screen: Screen, more: str = "") -> 
     if more:
         screen.line(more)
     word = read_line(screen, question) or ""
-    is_number = word.isascii() and word.isdigit() and 1 <= int(word[:4]) <= len(names)
-    return names[int(word[:4]) - 1] if is_number else word
+    return names[whole(word) - 1] if 1 <= whole(word) <= len(names) else word
 
 
 def choose_model(call: Call, identifier: str, provider: Provider, screen: Screen) -> None:
@@ -230,10 +229,10 @@ def _given(arguments: dict[str, str]) -> Params:
     options: Params = {}
     for name in _OPTIONS:
         word = arguments["--" + name.replace("_", "-")]
-        if name in _NUMBERS and word and not (word.isascii() and word.isdigit() and len(word) < 10):
+        if name in _NUMBERS and word and whole(word) < 0:
             raise UsageError(f"{word!r} is no whole number of tokens", "like: 4000")
         if word:
-            options[name] = int(word) if name in _NUMBERS else word
+            options[name] = whole(word) if name in _NUMBERS else word
     return options
 
 
@@ -251,7 +250,7 @@ def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         reply = call("usage.chat", {"id": chat_id(call, arguments["CHAT"])})
     else:
         month = arguments["--month"]
-        if month and not (len(month) == 7 and month[4] == "-" and (month[:4] + month[5:]).isdigit()):
+        if month and not (len(month) == 7 and month[4] == "-" and whole(month[:4] + month[5:]) >= 0):
             raise UsageError(f"{month!r} is no month", "like 2026-11")
         reply = call("usage.list", {"month": month} if month else {})
     lines: list[str | tuple[str, str]] = []
@@ -309,8 +308,8 @@ def _ask_number(rows: list[str], question: str, usual: int, screen: Screen) -> i
             return None
         if not word:
             return usual
-        if word.isascii() and word.isdigit() and len(word) < 4 and 1 <= int(word) <= len(rows):
-            return int(word)
+        if 1 <= whole(word) <= len(rows):
+            return whole(word)
         screen.line(f"a number from 1 to {len(rows)}, please")
 
 

@@ -13,7 +13,7 @@ import sys
 import time
 
 from oasis.cli import cards
-from oasis.cli.commands import DECLINED, FAILED, OK, ROLLED_BACK, given
+from oasis.cli.commands import DECLINED, FAILED, OK, ROLLED_BACK, given, whole
 from oasis.cli.prompt import Turn, ask_approval, follow, followed, pending_change, waiting_plan, word_option
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import YES, ask
@@ -166,9 +166,9 @@ def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def extend(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     params: Params = {"change": arguments["CHANGE"] or _pending_id(call)}
     if arguments["--seconds"]:
-        if not (arguments["--seconds"].isascii() and arguments["--seconds"].isdigit()):
+        params["seconds"] = whole(arguments["--seconds"])
+        if params["seconds"] == -1:
             raise UsageError(f"{arguments['--seconds']!r} is not a number of seconds", "oasis extend --seconds 120")
-        params["seconds"] = int(arguments["--seconds"])
     _show_change(call("change.extend", params), screen)
     return OK
 

@@ -12,7 +12,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` loads enum: half th
 import time
 
 from oasis.cli import cards
-from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING, given
+from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING, given, whole
 from oasis.cli.rpc_client import error_of
 from oasis.cli.terminal import GONE, YES, ask, read_text
 from oasis.core import jsonl
@@ -370,9 +370,9 @@ def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     name, equals, number = first.partition("=")
     if equals and name in ("t", "turns"):
         goal, turns = rest, number
-    if turns and not turns.isdigit():
+    if turns and whole(turns) < 0:
         raise UsageError(f"{turns!r} is no number of turns", "like: oasis agent -t 4 find out why the TV is slow")
-    more = given(service=arguments["--service"], chat=arguments["--chat"], turns=int(turns or 0))
+    more = given(service=arguments["--service"], chat=arguments["--chat"], turns=whole(turns or "0"))
     started = call("agent.start", {"goal": checked(goal), **more})
     if screen.is_json:
         screen.json({"type": "run", **started})

@@ -11,7 +11,7 @@ import binascii
 import os
 import sys
 
-from oasis.cli.commands import given
+from oasis.cli.commands import given, whole
 from oasis.core.ids import looks_like_id
 from oasis.errors import StoreError, UsageError
 
@@ -133,11 +133,11 @@ def service_id(call: Call, name: str) -> str:
 
 def _at_position(identifiers: list[str], name: str, what: str) -> str:
     """Return the identifier that no=N names, counted from 1."""
-    number = name[len("no=") :]
-    if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(identifiers)):
+    number = whole(name.removeprefix("no="))
+    if not 1 <= number <= len(identifiers):
         known = f"they are numbered from 1 to {len(identifiers)}" if identifiers else "there are none yet"
         raise UsageError(f"there is no {what} {name}", known)
-    return identifiers[int(number) - 1]
+    return identifiers[number - 1]
 
 
 def newest_chat(call: Call) -> str:

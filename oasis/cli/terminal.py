@@ -69,6 +69,10 @@ class Screen:
         codec = locale or getattr(self._out, "encoding", "") or ""
         return "utf8" in codec.lower().replace("-", "")
 
+    def speak_json(self) -> None:
+        """Write values for programs from here on, and nothing for people."""
+        self.is_json = True
+
     def document(self, text: str) -> None:
         """Write a file's text: as it is to a pipe or a file, cleaned to a terminal."""
         if self._out.isatty():

@@ -1,5 +1,6 @@
 import pytest
 
+from oasis.cli import chats, plans, prompt
 from oasis.cli.commands import every, read
 from oasis.cli.help import GROUPS
 from oasis.errors import UsageError
@@ -77,3 +78,16 @@ def test_options_may_stand_after_a_question():
 def test_a_dash_inside_a_question_or_before_two_dashes_stays():
     assert read("[--no-wait] TEXT…", ["what", "does", "-x", "do"])["TEXT"] == "what does -x do"
     assert read("[--no-wait] TEXT…", ["what", "is", "--no-wait", "--"])["TEXT"] == "what is --no-wait"
+
+
+@pytest.mark.parametrize(
+    "run, arguments",
+    [
+        (plans.extend, {"CHANGE": "c1", "--seconds": "9" * 5000}),
+        (prompt.agent, {"GOAL": "why is the TV slow", "-t": "²", "--service": "", "--chat": ""}),
+        (chats.archive, {"CHAT": "no=0000000015"}),
+    ],
+)
+def test_a_word_that_is_no_number_is_refused(run, arguments):
+    with pytest.raises(UsageError):
+        run(lambda method, params: {"item": [{"id": "a"}, {"id": "b"}]}, arguments, None)

@@ -44,7 +44,7 @@ def test_progress_is_for_people_only():
 
 def test_json_output_holds_nothing_else():
     screen, out, err = screen_and_output(is_terminal=True)
-    screen.is_json = True
+    screen.speak_json()
     screen.notice("n")
     screen.progress("p")
     assert screen.failure(OasisError("m", "h")) == 1

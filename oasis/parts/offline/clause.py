@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import re
 
+from oasis.catalogue.entries import distance
 from oasis.core import addresses, clean
 
 TYPE_CHECKING = False
@@ -176,22 +177,6 @@ def is_near(word: str, keyword: str) -> bool:
     if gap or len(word) < 3 or sorted(word) != sorted(keyword):
         return False
     return sum(left != right for left, right in zip(word, keyword, strict=True)) == 2 and distance(word, keyword) == 1
-
-
-def distance(left: str, right: str) -> int:
-    """Return how many letters were dropped, added, replaced or swapped with their neighbour."""
-    before: list[int] = []
-    row = list(range(len(right) + 1))
-    for i in range(1, len(left) + 1):
-        current = [i]
-        for j in range(1, len(right) + 1):
-            same = left[i - 1] == right[j - 1]
-            best = min(row[j] + 1, current[j - 1] + 1, row[j - 1] + (not same))
-            if i > 1 and j > 1 and left[i - 1] == right[j - 2] and left[i - 2] == right[j - 1]:
-                best = min(best, before[j - 2] + 1)
-            current.append(best)
-        before, row = row, current
-    return row[-1]
 
 
 FILLER = "~"

@@ -7,8 +7,9 @@ import re
 
 import pytest
 
+from oasis.catalogue.entries import distance
 from oasis.parts.offline import provider
-from oasis.parts.offline.clause import distance, is_near, tokenize
+from oasis.parts.offline.clause import is_near, tokenize
 from oasis.parts.offline.provider import Session
 from oasis.parts.offline.reading import Pattern
 from oasis.parts.offline.sets import SETS
