@@ -1,8 +1,8 @@
 """What works while the daemon does not run: `oasis start`, `oasis doctor`, and the history on flash.
 
 The service is started through its init script, so that procd watches it. Looking changes nothing; a fix is a plan like
-any other, by the daemon. This is the only place where the command line reads the router itself, and what that takes is
-imported only then.
+any other, by the daemon. This is the only place where the command line reads the router itself; most of what that takes
+is imported only then.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import read_line
 from oasis.core import clean
 from oasis.errors import OasisError, SettingsError
+from oasis.system.files import Files
+from oasis.system.root import Root
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
 READY_S = 40.0
 _LOOK_S = 0.2
 _QUESTION = "The oasis service is not running. Start it now? [Y/n] "
-# Source: config_get_bool of OpenWrt's lib/functions.sh.
-_OFF = ("0", "off", "false", "no", "disabled")
 
 
 def start(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -60,15 +61,11 @@ def _start(call: Call) -> None:
     script = _script()
     if not os.access(script, os.X_OK):
         raise SettingsError(f"there is no {script} to start the service with", "on a host that is no router: make run")
-    from oasis.system.files import Files
-    from oasis.system.root import Root
-    from oasis.uci import model
-
     try:
         sections = model.stored(Files().read, Root(_root()).confdir, "oasis") or {}
     except OasisError:
         sections = {}  # then the service itself says what is wrong
-    if sections.get("main", {}).get("enabled") in _OFF:
+    if not model.flag(sections.get("main", {}), "enabled", True):
         raise SettingsError("the service is switched off", "uci set oasis.main.enabled=1; uci commit oasis")
     _, status = os.waitpid(os.posix_spawn(script, [script, "start"], os.environ), 0)
     until_s = time.monotonic() + (READY_S if status == 0 else 0)
@@ -103,8 +100,6 @@ def changes(change: str = "", since_unix_s: int = 0, package: str = "") -> dict[
     """
     from oasis.api.methods import shown
     from oasis.change.apply.journal import Journal, chosen
-    from oasis.system.files import Files
-    from oasis.system.root import Root
 
     journal = Journal(Files(), Root(_root()).state_folder, lambda path: 0)
     if change:
@@ -139,12 +134,9 @@ def doctor(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def _examined() -> Round:
     """Return a round of the doctor over the router root, without a daemon."""
     from oasis.system.child import Executor
-    from oasis.system.files import Files
-    from oasis.system.root import Root
     from oasis.tools.builtin.diagnose import examined
     from oasis.tools.router import Facts
     from oasis.ubus.outgoing import Ubus, opener
-    from oasis.uci import model
 
     root, files = Root(_root(), os.environ.get("PATH", "").split(":")), Files()
     executor = Executor(root.environment(), root.allowed(os.sep))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from oasis.core import clean
-from oasis.doctor.scene import SkippedError, data, digits, is_on, path_of, seen, whole, words
+from oasis.doctor.scene import SkippedError, data, digits, seen, whole
+from oasis.uci.model import flag, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ def clock(scene: Scene) -> Found:
 def time_servers(scene: Scene) -> Found:
     """Nobody would set the clock."""
     for section in scene.sections("system", "timeserver"):
-        path = path_of("system", section)
-        if not is_on(section, "enabled", True):
+        path = scene.path("system", section)
+        if not flag(section, "enabled", True):
             yield seen("ntp-off", "", {}, ["%s.enabled: 0" % path], ["uci set %s.enabled='1'" % path])
-        elif not words(section.get("server")) and not is_on(section, "use_dhcp", True):
+        elif not words(section.get("server")) and not flag(section, "use_dhcp", True):
             commands = ["uci add_list %s.server='%d.openwrt.pool.ntp.org'" % (path, number) for number in range(4)]
             yield seen("ntp-none", "", {}, ["%s: no server" % path], commands)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.core import clean
-from oasis.doctor.scene import SHARED, Net, SkippedError, digits, ip4, is_on, networks, path_of, seen, words
+from oasis.doctor.scene import SHARED, Net, SkippedError, digits, ip4, networks, seen
+from oasis.uci.model import flag, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +35,11 @@ def masquerade(scene: Scene) -> Found:
     for entry in scene.outside:
         zone = scene.zone_of(entry["interface"])
         text = entry["address"]
-        if zone is None or not entry.get("up") or not text or is_on(zone, "masq", False):
+        if zone is None or not entry.get("up") or not text or flag(zone, "masq", False):
             continue
         if any(address_text.is_private4(net.first) or net.first in SHARED for net in scene.home):
             values = {"zone": zone.get("name"), "interface": entry["interface"]}
-            path = path_of("firewall", zone)
+            path = scene.path("firewall", zone)
             commands = ["uci set %s.masq='1'" % path, "uci set %s.mtu_fix='1'" % path]
             yield seen("no-masquerade", str(zone.get("name")), values, ["%s: masq is off" % path], commands)
 
@@ -49,9 +50,9 @@ def forwarding(scene: Scene) -> Found:
     outside_zones = _outside_zones(scene)
     outside = [str(zone.get("name")) for zone in outside_zones]
     allowed = {(str(one.get("src")), str(one.get("dest"))) for one in scene.sections("firewall", "forwarding")
-               if is_on(one, "enabled", True)}  # fmt: skip
+               if flag(one, "enabled", True)}  # fmt: skip
     allowed |= {(str(one.get("src")), str(one.get("dest"))) for one in scene.sections("firewall", "rule")
-                if is_on(one, "enabled", True) and str(one.get("target")).upper() == "ACCEPT"
+                if flag(one, "enabled", True) and str(one.get("target")).upper() == "ACCEPT"
                 and not one.get("dest_port") and not _is_narrowed(one)}  # fmt: skip
     for zone in scene.zones if outside else []:
         name = str(zone.get("name"))
@@ -76,11 +77,8 @@ def zones(scene: Scene) -> Found:
             held.setdefault(name, []).append(str(zone.get("name")))
     for name in sorted(interfaces - {"loopback"}):
         section = scene.config("network")[name]
-        devices = {
-            str(section.get("device")),
-            name,
-            *(str(one.get("l3_device")) for one in live if one["interface"] == name),
-        }
+        devices = {str(one.get("l3_device")) for one in live if one["interface"] == name}
+        devices |= {name, str(section.get("device"))}
         by_device = any(devices & set(words(zone.get("device"))) for zone in scene.zones)
         if name not in held and not by_device and section.get("proto", "none") != "none":
             yield seen("no-zone", name, {"interface": name}, ["no zone has network %s" % name])
@@ -98,9 +96,9 @@ def forwards(scene: Scene) -> Found:
     names = {str(zone.get("name")) for zone in scene.zones}
     first: dict[tuple[str, str, str], str] = {}
     for redirect in scene.sections("firewall", "redirect"):
-        if not is_on(redirect, "enabled", True) or str(redirect.get("target", "DNAT")).upper() != "DNAT":
+        if not flag(redirect, "enabled", True) or str(redirect.get("target", "DNAT")).upper() != "DNAT":
             continue
-        path = path_of("firewall", redirect)
+        path = scene.path("firewall", redirect)
         values: dict[str, object] = {"name": clean.name(redirect.get("name")) or path}
         source, target = str(redirect.get("src") or ""), str(redirect.get("dest") or "")
         address, family = str(redirect.get("dest_ip") or ""), str(redirect.get("family") or "any").lower()
@@ -167,7 +165,7 @@ def open_zone(scene: Scene) -> Found:
             continue
         default = (scene.sections("firewall", "defaults") or [{}])[0].get("input", "DROP")
         if str(zone.get("input") or default).upper() == "ACCEPT":
-            path = path_of("firewall", zone)
+            path = scene.path("firewall", zone)
             evidence = ["%s.input: %s" % (path, zone.get("input") or default)]
             yield seen("open-to-all", str(zone.get("name")), {"zone": zone.get("name")}, evidence,
                        ["uci set %s.input='REJECT'" % path])  # fmt: skip
@@ -178,7 +176,7 @@ def open_ports(scene: Scene) -> Found:
     outside = [str(zone.get("name")) for zone in _outside_zones(scene)]
     for rule in scene.sections("firewall", "rule"):
         protocols, ranges = _protocols(rule), words(rule.get("dest_port"))
-        is_open = str(rule.get("target", "")).upper() == "ACCEPT" and is_on(rule, "enabled", True)
+        is_open = str(rule.get("target", "")).upper() == "ACCEPT" and flag(rule, "enabled", True)
         if not is_open or rule.get("src") not in (*outside, "*") or rule.get("dest") or _is_narrowed(rule):
             continue
         if not set(protocols) & {"tcp", "udp"}:
@@ -189,7 +187,7 @@ def open_ports(scene: Scene) -> Found:
             ports = [port for port in ports if any(_holds(one, port) for one in ranges)]
         if not ports:
             continue
-        path = path_of("firewall", rule)
+        path = scene.path("firewall", rule)
         evidence = ["%s: %s from %s, port %s" % (path, "/".join(protocols), rule["src"], " ".join(ranges) or "any")]
         key = "open-management" if any(port in _MANAGEMENT for port in ports) else "open-service"
         services = sorted({_MANAGEMENT.get(port) or _MISUSED[port] for port in ports})

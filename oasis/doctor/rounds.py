@@ -9,6 +9,7 @@ words of others (names, log lines)}. Nothing is changed by it, ever.
 from __future__ import annotations
 
 import sys
+import traceback
 
 from oasis.core import clean
 from oasis.doctor import care, firewall, uplink, wireless
@@ -59,8 +60,6 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
             entry.update(state="skipped", why=str(reason))
         except Exception as bug:
             # A fault in one check must not stop the others.
-            import traceback
-
             traceback.print_exception(type(bug), bug, bug.__traceback__, file=sys.stderr)
             entry.update(state="skipped", why="a fault in this check (%s); the log tells more" % type(bug).__name__)
         if len(findings) > before:

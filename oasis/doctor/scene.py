@@ -13,13 +13,13 @@ from functools import cache, cached_property
 
 from oasis.catalogue import address_text
 from oasis.core import addresses, jsonl
+from oasis.uci.model import flag, label, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.doctor.shapes import Any, Callable, Entry, Probe, Router, Section, Sequence, Sight, Values
 
 LOG_LINES = 2000  # a router's log is a ring of 128 KiB by default
-_NO = ("0", "no", "off", "false", "disabled")
 
 
 class SkippedError(Exception):
@@ -36,26 +36,6 @@ def seen(
     commands that mend it).
     """
     return text, subject, values or {}, evidence or [], commands or []
-
-
-def words(value: object) -> list[str]:
-    """Return a UCI option as a list."""
-    if isinstance(value, list):
-        return [str(item) for item in value]
-    return str(value).split() if value else []
-
-
-def is_on(section: Section, option: str, default: bool) -> bool:
-    """Tell whether a truth option of UCI is on."""
-    value = section.get(option)
-    return default if value in (None, "") else str(value).lower() not in _NO
-
-
-def path_of(package: str, section: Section) -> str:
-    """Return how UCI commands call a section: by name, or by type and number."""
-    if not section.get(".anonymous"):
-        return "%s.%s" % (package, section[".name"])
-    return "%s.@%s[%d]" % (package, section[".type"], section.get("type_index", 0))
 
 
 def whole(value: object, default: int = 0) -> int:
@@ -109,7 +89,7 @@ class Scene:
         self.probe = probe
         self.is_clock_trusted = is_clock_trusted
         self.text = cache(router.read_text)
-        self.config = cache(self._config)
+        self.config = cache(router.config)
         self.ubus = cache(router.ubus)
         self._asking: dict[tuple[Any, ...], tuple[threading.Thread, list[Any]]] = {}
 
@@ -140,15 +120,9 @@ class Scene:
         answer: bool | None = answers[0]
         return answer
 
-    def _config(self, package: str) -> dict[str, Section]:
-        """Return the sections of a package; each knows its number among its type under "type_index"."""
-        counts: dict[str, int] = {}
-        found = {}
-        for name, section in self.router.config(package).items():
-            kind = str(section.get(".type"))
-            found[name] = {**section, "type_index": counts.get(kind, 0)}
-            counts[kind] = counts.get(kind, 0) + 1
-        return found
+    def path(self, package: str, section: Section) -> str:
+        """Return how UCI commands call a section of a package."""
+        return "%s.%s" % (package, label(self.config(package), section))
 
     def sections(self, package: str, kind: str) -> list[Section]:
         return [section for section in self.config(package).values() if section.get(".type") == kind]
@@ -220,8 +194,8 @@ class Scene:
         None where the only way out is through the home network: an access point, whatever else is left of a router.
         """
         configured = [name for name, one in self.config("network").items() if one.get(".type") == "interface"]
-        masked = [name for zone in self.zones if is_on(zone, "masq", False) for name in words(zone.get("network"))]
-        plain = [name for zone in self.zones if not is_on(zone, "masq", False) for name in words(zone.get("network"))]
+        masked = [name for zone in self.zones if flag(zone, "masq", False) for name in words(zone.get("network"))]
+        plain = [name for zone in self.zones if not flag(zone, "masq", False) for name in words(zone.get("network"))]
         with_route = [one["interface"] for one in self.live if one["ways"]]
         if with_route and all(self.is_home(name) for name in with_route):
             return []

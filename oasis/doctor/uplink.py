@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.core import clean
-from oasis.doctor.scene import LINK_LOCAL, SHARED, Net, SkippedError, digits, ip4, is_on, path_of, seen, whole, words
+from oasis.doctor.scene import LINK_LOCAL, SHARED, Net, SkippedError, digits, ip4, seen, whole
+from oasis.uci.model import flag, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def double_nat(scene: Scene) -> Found:
         text = entry["address"]
         found = ip4(text)
         zone = scene.zone_of(entry["interface"])
-        if found is None or zone is None or not is_on(zone, "masq", False):
+        if found is None or zone is None or not flag(zone, "masq", False):
             continue
         values = {"interface": entry["interface"], "address": text}
         if found in SHARED or address_text.is_private4(found):
@@ -258,8 +259,8 @@ def mtu(scene: Scene) -> Found:
         elif entry.get("proto") == "pppoe" and size > _PPPOE_MTU and not has_jumbo:
             is_set = scene.config("network").get(name, {}).get("mtu")
             yield seen("mtu-pppoe", name, values, evidence, ["uci delete network.%s.mtu" % name] if is_set else [])
-        if zone and is_narrow and not is_on(zone, "mtu_fix", False):
-            path = path_of("firewall", zone)
+        if zone and is_narrow and not flag(zone, "mtu_fix", False):
+            path = scene.path("firewall", zone)
             more = {"zone": zone.get("name"), "interface": name}
             clamp = ["uci set %s.mtu_fix='1'" % path]
             yield seen("no-mtu-fix", name, more, ["%s: mtu_fix is off" % path, *evidence], clamp)
@@ -290,7 +291,7 @@ def _upstream(scene: Scene) -> list[str]:
     for section in scene.sections("dhcp", "dnsmasq"):
         found += [one for one in words(section.get("server")) if not one.startswith("/")]
         path = str(section.get("resolvfile") or "/tmp/resolv.conf.d/resolv.conf.auto")  # noqa: S108 - dnsmasq's own
-        if not is_on(section, "noresolv", False):
+        if not flag(section, "noresolv", False):
             lines = [line.split() for line in scene.text(path).split("\n")]
             found += [line[1] for line in lines if len(line) > 1 and line[0] == "nameserver"]
     for entry in scene.outside:
@@ -343,11 +344,11 @@ def pool(scene: Scene) -> Found:
     for entry in scene.inside:
         section = _pool_of(scene, str(entry["interface"]))
         nets = entry["networks"]
-        if section is None or not nets or is_on(section, "ignore", False):
+        if section is None or not nets or flag(section, "ignore", False):
             continue
         given = [digits(str(section.get(option, default))) for option, default in (("start", 100), ("limit", 150))]
         start, limit = 100 if given[0] is None else given[0], 150 if given[1] is None else given[1]
-        path = path_of("dhcp", section)
+        path = scene.path("dhcp", section)
         size = (1 << (32 - nets[0].bits)) - 2
         values = {"interface": entry["interface"], "start": start, "limit": limit, "network": str(nets[0])}
         if start < 1 or start > size:
@@ -373,9 +374,9 @@ def no_server(scene: Scene) -> Found:
         section = _pool_of(scene, "lan")
         if entry["interface"] != "lan" or scene.zone_of("lan") is None or not entry.get("up"):
             continue
-        if section is None or is_on(section, "ignore", False):
-            commands = ["uci delete %s.ignore" % path_of("dhcp", section)] if section else []
-            what = "%s: ignore is set" % path_of("dhcp", section) if section else "dhcp: nothing about lan"
+        if section is None or flag(section, "ignore", False):
+            commands = ["uci delete %s.ignore" % scene.path("dhcp", section)] if section else []
+            what = "%s: ignore is set" % scene.path("dhcp", section) if section else "dhcp: nothing about lan"
             yield seen("no-dhcp-server", "lan", {"interface": "lan"}, [what], commands)
 
 
@@ -385,14 +386,14 @@ def reservations(scene: Scene) -> Found:
     own = {entry["address"] for entry in scene.inside} - {""}
     first: dict[str, Section] = {}
     for host in scene.sections("dhcp", "host"):
-        address, path = str(host.get("ip") or ""), path_of("dhcp", host)
+        address, path = str(host.get("ip") or ""), scene.path("dhcp", host)
         if not address_text.is_ip4(address):
             continue
         values = {"address": address, "name": clean.name(host.get("name")) or path}
         if address in own:
             yield seen("lease-of-router", path, values, ["%s.ip: %s" % (path, address)], ["uci delete %s.ip" % path])
         elif address in first:
-            other = path_of("dhcp", first[address])
+            other = scene.path("dhcp", first[address])
             yield seen("lease-twice", path, values, ["%s.ip and %s.ip: %s" % (other, path, address)])
         elif nets and not any(ip4(address) in net for net in nets):
             yield seen(

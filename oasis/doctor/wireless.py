@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from oasis.core import clean
-from oasis.doctor.scene import SkippedError, digits, is_on, path_of, seen, words
+from oasis.doctor.scene import SkippedError, digits, seen
+from oasis.uci.model import flag, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +25,14 @@ def _radios(scene: Scene) -> list[Section]:
     found = scene.sections("wireless", "wifi-device")
     if not found:
         raise SkippedError("this router has no Wi-Fi")
-    return [radio for radio in found if not is_on(radio, "disabled", False)]
+    return [radio for radio in found if not flag(radio, "disabled", False)]
 
 
 def _points(scene: Scene) -> list[Section]:
     """Return the networks that are offered: access points of radios that are on."""
     radios = [radio[".name"] for radio in _radios(scene)]
     points = [one for one in scene.sections("wireless", "wifi-iface") if one.get("mode", "ap") == "ap"]
-    return [one for one in points if one.get("device") in radios and not is_on(one, "disabled", False)]
+    return [one for one in points if one.get("device") in radios and not flag(one, "disabled", False)]
 
 
 def country(scene: Scene) -> Found:
@@ -39,7 +40,7 @@ def country(scene: Scene) -> Found:
     for radio in _radios(scene):
         if str(radio.get("country") or "00") == "00":
             name = str(radio[".name"])
-            yield seen("wifi-no-country", name, {"radio": name}, ["%s: no country" % path_of("wireless", radio)])
+            yield seen("wifi-no-country", name, {"radio": name}, ["%s: no country" % scene.path("wireless", radio)])
     known = {str(radio["country"]) for radio in _radios(scene) if radio.get("country")}
     if len(known) > 1:
         yield seen("wifi-countries", "", {"countries": ", ".join(sorted(known))}, sorted(known))
@@ -50,7 +51,7 @@ def channel(scene: Scene) -> Found:
     for radio in _radios(scene):
         if str(radio.get("band") or "") != "2g" and str(radio.get("hwmode") or "") not in ("11g", "11b"):
             continue
-        name, path = str(radio[".name"]), path_of("wireless", radio)
+        name, path = str(radio[".name"]), scene.path("wireless", radio)
         number = str(radio.get("channel") or "auto")
         if number not in (*_APART, "auto", "0"):
             own = digits(number) or 0
@@ -59,7 +60,7 @@ def channel(scene: Scene) -> Found:
             yield seen("wifi-channel", name, values, ["%s.channel: %s" % (path, number)],
                        ["uci set %s.channel='%s'" % (path, nearest)])  # fmt: skip
         width = str(radio.get("htmode") or "")
-        if width in _WIDE_2G and is_on(radio, "noscan", False):
+        if width in _WIDE_2G and flag(radio, "noscan", False):
             values = {"radio": name, "width": width}
             yield seen("wifi-wide", name, values, ["%s: %s with noscan" % (path, width)],
                        ["uci delete %s.noscan" % path])  # fmt: skip
@@ -68,7 +69,7 @@ def channel(scene: Scene) -> Found:
 def security(scene: Scene) -> Found:
     """Networks that are open, or locked with what no longer holds."""
     for point in _points(scene):
-        path, kind = path_of("wireless", point), str(point.get("encryption") or "none").lower()
+        path, kind = scene.path("wireless", point), str(point.get("encryption") or "none").lower()
         values = {"ssid": clean.name(point.get("ssid")), "encryption": kind}
         evidence = ["%s.encryption: %s" % (path, kind)]
         networks = words(point.get("network"))
@@ -91,7 +92,7 @@ def on_air(scene: Scene) -> Found:
     if not live:
         raise SkippedError("netifd says nothing of Wi-Fi")
     points = scene.sections("wireless", "wifi-iface")
-    used = [one.get("device") for one in points if not is_on(one, "disabled", False)]
+    used = [one.get("device") for one in points if not flag(one, "disabled", False)]
     for radio in _radios(scene):
         name = str(radio[".name"])
         state = live.get(name) if name in used else None  # netifd leaves a radio without networks off
@@ -110,6 +111,6 @@ def unbound(scene: Scene) -> Found:
     for point in _points(scene):
         missing = [name for name in words(point.get("network")) if name not in known]
         if missing:
-            path = path_of("wireless", point)
+            path = scene.path("wireless", point)
             values = {"ssid": clean.name(point.get("ssid")), "interface": ", ".join(missing)}
             yield seen("wifi-no-interface", path, values, ["%s.network: %s" % (path, ", ".join(missing))])

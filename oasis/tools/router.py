@@ -29,6 +29,7 @@ from oasis.core import addresses, clean
 from oasis.errors import OasisError, ToolError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256
+from oasis.uci.model import words as words
 
 if False:  # annotations only
     from typing import TypeVar
@@ -176,13 +177,6 @@ class Watched:
 LEASES = 512  # more than dhcp-range hands out on a home router; bounds what a full table costs
 _LEASE_FILE = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps it by default
 _UNKNOWN: Device = {"name": "", "mac": "", "ip": "", "fixed": False, "present": False}
-
-
-def words(value: object) -> list[str]:
-    """Return a UCI option as a list, whether it was written as list, option with blanks, or not at all."""
-    if isinstance(value, list):
-        return [str(item) for item in value]
-    return str(value).split() if value else []
 
 
 def dicts(value: object) -> list[dict[str, object]]:

@@ -7,14 +7,17 @@ name to str or list of str). `export_text` and `file_text` write it back as `uci
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from oasis.errors import StoreError, UciError
 from oasis.uci import delta, edit
 from oasis.uci.package import Package, Section, export_text, file_text
 from oasis.uci.parser import Importer
 
-__all__ = ["Package", "Section", "export_text", "file_text", "listed", "parse", "preview", "stored", "tables"]
+__all__ = [
+    "Package", "Section", "export_text", "file_text", "flag", "label", "listed", "parse", "preview", "stored", "tables",
+    "words",
+]  # fmt: skip
 
 
 # What a package manager leaves next to a file that the owner changed: UCI reads it, and it configures nothing.
@@ -54,9 +57,33 @@ _PARSED_BYTES = 32 * 1024
 # -- tables: the form that tools and checks read ----------------------------------------------------------------------
 
 
+_ON = ("1", "on", "true", "yes", "enabled")
+_OFF = ("0", "off", "false", "no", "disabled")
+
+
 def tables(package: Package) -> dict[str, dict[str, object]]:
     """Return the sections by name, in order: {".name", ".type", ".anonymous", ".index", option: str | [str]}."""
     return {section.name: section.table(index) for index, section in enumerate(package.sections)}
+
+
+def words(value: object) -> list[str]:
+    """Return an option as a list, whether it was written as a list, as one text with blanks, or not at all."""
+    return [str(one) for one in value] if isinstance(value, list) else str(value or "").split()
+
+
+def flag(section: Mapping[str, object], option: str, default: bool) -> bool:
+    """Return a boolean option; a word that is none of UCI's is the default. Source: OpenWrt's lib/functions.sh."""
+    value = section.get(option)
+    text = " ".join(map(str, value)) if isinstance(value, list) else value
+    return True if text in _ON else False if text in _OFF else default
+
+
+def label(package: Mapping[str, Mapping[str, object]], section: Mapping[str, object]) -> str:
+    """Return how commands call a section of a package: its name, or @type[n]."""
+    if not section[".anonymous"]:
+        return str(section[".name"])
+    same = [name for name, one in package.items() if one[".type"] == section[".type"]]
+    return "@%s[%d]" % (section[".type"], same.index(str(section[".name"])))
 
 
 def stored(read: Callable[[str], bytes | None], folder: str, package: str) -> dict[str, dict[str, object]] | None:

@@ -17,7 +17,9 @@ import re
 
 from oasis.catalogue import address_text
 from oasis.uci import model
-from oasis.uci.model import tables
+from oasis.uci.model import flag as flag
+from oasis.uci.model import label as label
+from oasis.uci.model import tables, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,20 +38,9 @@ def typed(package: Tables, kind: str) -> list[Table]:
     return [section for section in package.values() if section[".type"] == kind]
 
 
-def label(package: Tables, section: Table) -> str:
-    """Return how commands call a section: its name, or @type[n]."""
-    if not section[".anonymous"]:
-        return str(section[".name"])
-    same = [other[".name"] for other in typed(package, section[".type"])]
-    return "@%s[%d]" % (section[".type"], same.index(section[".name"]))
-
-
 def texts(section: Table, option: str) -> list[str]:
     """Return the words of an option, written as a list or as one text with blanks."""
-    value = section.get(option)
-    if value is None:
-        return []
-    return [str(one) for one in value] if isinstance(value, list) else str(value).split()
+    return words(section.get(option))
 
 
 def text(section: Table, option: str, default: str = "") -> str:
@@ -58,16 +49,6 @@ def text(section: Table, option: str, default: str = "") -> str:
     if value is None:
         return default
     return " ".join(str(one) for one in value) if isinstance(value, list) else str(value)
-
-
-def flag(section: Table, option: str, default: bool) -> bool:
-    """Return a boolean option; a word that is none of UCI's is the default. Source: OpenWrt's lib/functions.sh."""
-    value = text(section, option)
-    if value in ("1", "on", "true", "yes", "enabled"):
-        return True
-    if value in ("0", "off", "false", "no", "disabled"):
-        return False
-    return default
 
 
 def options(section: Table, without: tuple[str, ...] = ()) -> Table:
