@@ -318,24 +318,11 @@ def _ports(sides: list[Setup]) -> list[Peer]:
 
 
 def _places(package: Tables, found: Networks) -> set[tuple[str, int]]:
-    """Return the (port, VLAN or 0) from which frames may come."""
-    places = set()
-    names = {str(one["device"]) for one in found.values() if one["proto"] in _ON_LINK and one["device"] != "lo"}
+    """Return the (port, VLAN or 0) from which frames may come to an interface."""
+    names = {str(one["device"]) for one in found.values() if one["proto"] in _ON_LINK}
     names |= {word for one in found.values() for word in sections.texts(one["options"], "device")}
-    names |= {word for one in sections.typed(package, "device") for word in sections.texts(one, "ports")}
-    for name in sorted(names):
-        if name.startswith("@") or name == "lo":
-            continue
-        lower, tag = network.vlan_of(package, name)
-        if network.bridge_ports(package, lower) is None:
-            places.add((lower, tag))
-    for section in sections.typed(package, "bridge-vlan"):
-        vlan = sections.text(section, "vlan")
-        for word in sections.texts(section, "ports"):
-            port, _, flags = word.partition(":")
-            if vlan.isdigit():
-                places.add((port, int(vlan) if "t" in flags else 0))
-    return places
+    names = {name for name in names if name != "lo" and not name.startswith("@")}
+    return {place for name in names for place in network.places(package, name)}
 
 
 def _switched(package: Tables, nets: Networks) -> Found:

@@ -199,7 +199,7 @@ def candidates(config: Config, found: Networks, device: str, source: str, facts:
     if port and on_air:
         return [one for one in wifi if one["wifi"][".name"] == on_air]
     wired: list[Candidate] = [
-        {"kind": "port", "port": lower, "tag": tag} for lower, tag in _ports(config.get("network", {}), device)
+        {"kind": "port", "port": lower, "tag": tag} for lower, tag in places(config.get("network", {}), device)
     ]
     if port and any(one["port"] == port for one in wired):
         return [one for one in wired if one["port"] == port]
@@ -210,7 +210,7 @@ def candidates(config: Config, found: Networks, device: str, source: str, facts:
     return [{"kind": "network", "name": name} for name in names]  # behind a tunnel or a modem
 
 
-def _ports(package: Tables, device: str) -> list[tuple[str, int]]:
+def places(package: Tables, device: str) -> list[tuple[str, int]]:
     """Return the (port, VLAN or 0) from which frames come to a device."""
     ports = bridge_ports(package, device)
     if ports is not None:

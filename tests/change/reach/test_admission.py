@@ -72,6 +72,11 @@ WIDER = [
     ("from a network without addresses, which fw4 leaves out of the rule",
      "set network.modem=interface\nset network.modem.proto=none\n", SSH + f"set {LAST}.src_ip=modem",
      "from wan to the router, tcp 22"),
+    ("from a VLAN of a bridge that filters none",
+     "set network.iot=interface\nset network.iot.proto=static\nset network.iot.ipaddr=192.168.5.1/24\n"
+     "set network.iot.device=br-lan.5\n",
+     "add firewall zone\nset firewall.@zone[-1].name=iot\nadd_list firewall.@zone[-1].network=iot\n"
+     "set firewall.@zone[-1].input=ACCEPT", "from iot to the router, everything"),
     ("from another zone", SSH.replace("=wan", "=lan"), f"set {LAST}.src=wan", "from wan to the router, tcp 22"),
     ("switched on", SSH + f"set {LAST}.enabled=0", f"delete {LAST}.enabled", "from wan to the router, tcp 22"),
     ("before what shuts it out", rule("src=wan", "proto=tcp", "target=DROP") + "\n" + SSH,
