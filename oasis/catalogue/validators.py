@@ -195,10 +195,6 @@ _TESTS: dict[str, tuple[Callable[[str], bool], str]] = {
     "ip4net": (_is_ip4net, "an IPv4 network like 192.168.2.0/24"),
     "cidr4": (lambda value: address_text.is_cidr(value, 4), "an IPv4 network like 192.168.2.0/24"),
     "cidr6": (lambda value: address_text.is_cidr(value, 6), "an IPv6 network like fd00:1234::/48"),
-    "cidr": (
-        lambda value: address_text.is_cidr(value, 4) or address_text.is_cidr(value, 6),
-        "a network like 192.168.2.0/24 or fd00:1234::/48",
-    ),
     "netmask4": (address_text.is_netmask, "an IPv4 netmask like 255.255.255.0"),
     "ip6hostid": (
         lambda value: value in ("eui64", "random") or address_text.is_ip6(value),
@@ -210,10 +206,6 @@ _TESTS: dict[str, tuple[Callable[[str], bool], str]] = {
     "hostname": (address_text.is_hostname, "a host name: letters, digits, hyphens, parts joined by dots"),
     "host": (address_text.is_host, "a host name or an IP address"),
     "ipaddrport": (_is_ipaddrport, "a port, or an address and a port like 192.168.1.1:80 or [::]:80"),
-    "network": (
-        lambda value: not error("uciname", value) or address_text.is_host(value),
-        "the name of a network, a host name or an address",
-    ),
     "wpakey": (_is_wpakey, "a passphrase of 8 to 63 characters, or 64 hexadecimal digits"),
     "zonename": (_is_zonename, "a time zone name like Europe/Berlin"),
     "fwnetwork": (_is_fwnetwork, "an address, a network, a range FIRST-LAST or the name of an interface"),
@@ -231,7 +223,6 @@ _FUNCTIONS: dict[str, Callable[..., str]] = {
         _is_integer(value) and int(low) <= int(value) <= int(high), f"a whole number from {low} to {high}"
     ),
     "min": lambda value, low: _say(_is_integer(value) and int(value) >= int(low), f"a whole number, {low} or more"),
-    "max": lambda value, high: _say(_is_integer(value) and int(value) <= int(high), f"a whole number, {high} or less"),
     # in bytes, which is what the programs count
     "maxlength": lambda value, size: _say(
         len(value.encode("utf-8", "surrogateescape")) <= int(size), f"{size} bytes long at most"

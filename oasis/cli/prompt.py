@@ -202,7 +202,7 @@ class Turn:
     def _on_tool_result(self, event: shapes.ToolEvent) -> None:
         self._has_failed = bool(event.get("is_error"))
         if self._has_failed:
-            self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
+            self._on_tool_progress({**event, "name": event["name"] + " failed"})
 
     def _on_tool_progress(self, event: shapes.ToolEvent) -> None:
         self._screen.progress(f"[{event['name']}: {event['text']}"[:TOOL_TEXT] + "]")

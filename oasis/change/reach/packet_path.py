@@ -165,8 +165,8 @@ class _Walk:
             if match is False:
                 continue
             why = "%s says %s" % (rule["label"], rule["target"])
-            if match is None and rule["depends"]:
-                why += ", depending on " + ", ".join(_WORDS.get(word, "the time") for word in rule["depends"])
+            if match is None and rule["conditions"]:
+                why += ", depending on " + ", ".join(_WORDS.get(word, "the time") for word in rule["conditions"])
             if self._meet(match, rule["target"], why):
                 return True
         return False
@@ -218,20 +218,17 @@ def _asked_type(rule: Rule, packet: Packet) -> Match:
     return False if any(number in _TYPES.values() for number in known) else None
 
 
+_SURER: tuple[Match, ...] = (False, None, True)
+
+
 def every(matches: Iterable[Match]) -> Match:
     """Return whether all match: one False decides."""
-    found = set(matches)
-    if False in found:
-        return False
-    return None if None in found else True
+    return min(matches, key=_SURER.index, default=True)
 
 
 def either(matches: Iterable[Match]) -> Match:
     """Return whether one of them matches: one True decides; False for none at all."""
-    found = set(matches)
-    if True in found:
-        return True
-    return None if None in found else False
+    return max(matches, key=_SURER.index, default=False)
 
 
 def opposite(match: Match) -> Match:

@@ -158,20 +158,16 @@ class _Compiler:
         })  # fmt: skip
 
     def _common(self, section: Table, values: Values, sources: list[Values], targets: list[Values]) -> Rule:
-        number, unit = values.get("limit", (0, ""))
         # the members of its set as far as the configuration lists all of them
         members = self._sets.get(values["ipset"]["name"], {}) if "ipset" in values else {}
         loaded = ["loaded from " + str(members["loadfile"])] if members.get("loadfile") else []
-        depends = [word for word in _DEPENDS.split() if values.get(word)]
         return {
             "label": self._label(section), "family": values.get("family"), "sources": sources, "targets": targets,
             "ports": values.get("dest_port", []), "source_ports": values.get("src_port", []),
             "macs": values.get("src_mac", []), "device": values.get("device"),
             "direction": values.get("direction", "in"), "target": values.get("target") or "",
-            "is_complete": all(value["is_complete"] for value in sources + targets),
-            "rate": int(number) if unit == "second" else 0, "dest": None, "depends": depends,
-            "limit": values.get("limit"), "members": tuple(sorted([*members.get("entry", []), *loaded])),
-            "conditions": {word: sections.text(section, word) for word in depends},
+            "dest": None, "limit": values.get("limit"), "members": tuple(sorted([*members.get("entry", []), *loaded])),
+            "conditions": {word: sections.text(section, word) for word in _DEPENDS.split() if values.get(word)},
         }  # fmt: skip
 
     def _set_family(self, values: Values) -> int:

@@ -157,11 +157,8 @@ class Rule(TypedDict, total=False):
     macs: Required[list[Values]]
     device: Required[Values | None]
     direction: Required[str]
-    is_complete: Required[bool]
     types: list[str]  # of ICMP
-    rate: Required[int]  # packets a second, or 0
-    depends: Required[list[str]]  # what its match hangs on that is not in the packet
-    conditions: Required[dict[str, str]]  # the text of each of these words
+    conditions: Required[dict[str, str]]  # what its match hangs on that is not in the packet, and the text of it
     limit: Required[list[Any] | None]  # number, unit
     members: Required[tuple[str, ...]]  # of its set
     dest: Zone | str | None  # a zone, "*", None for a rule about the router
