@@ -66,7 +66,7 @@ class _Check(Way):
         self._packet: Packet = {  # as it arrives now
             "family": self._family, "device": self._device or None, "source": (self._source, self._source),
             "address": self._address, "source_port": _EPHEMERAL, "port": int(path["port"]),
-            "mac": facts.get("neighbours", {}).get(path["source"], ""),
+            "mac": self._mac,
         }  # fmt: skip
 
     def run(self) -> tuple[str, str, str]:

@@ -47,6 +47,8 @@ class Way:
         self._old, self._new = before.get("network", {}), after.get("network", {})
         self._family = int(path["family"])
         self._source, self._address = value_of(path["source"]), value_of(path["address"])
+        self._peer = address_text.text_of(self._family, self._source)
+        self._mac = facts.get("neighbours", {}).get(self._peer, "")
         self._now = network.networks(before, facts, before)
         self._then = network.networks(after, facts, before)
         self._device = self._device_now()
@@ -65,9 +67,7 @@ class Way:
 
     def candidates(self) -> list[Candidate]:
         """Return where the peer may be plugged in."""
-        return network.candidates(
-            self._before, self._now, self._device, address_text.text_of(self._family, self._source), self._facts
-        )
+        return network.candidates(self._before, self._now, self._device, self._peer, self._facts)
 
     def find(self, candidate: Candidate) -> End:
         """Return how a peer at that place reaches the router after the change."""
@@ -118,13 +118,12 @@ class Way:
 
     def _doubts(self, candidate: Candidate, met: list[Network]) -> Iterator[str]:
         """Yield what may keep the peer away although the interface is there."""
-        source = address_text.text_of(self._family, self._source)
         if "wifi" in candidate:
             air, own = [side.get("wireless", {}) for side in (self._before, self._after)], candidate["wifi"]
             later = air[1].get(own[".name"], {})
             radios = [side.get(sections.text(one, "device"), {}) for side, one in zip(air, (own, later), strict=True)]
             if sections.differing(own, later, ["network"]) or sections.differing(radios[0], radios[1]):
-                is_on_it = source in self._facts.get("ports", {})
+                is_on_it = self._peer in self._facts.get("ports", {})
                 yield ("your device has to join the Wi-Fi again" if is_on_it else
                        "if your device is on this Wi-Fi, it has to join again")  # fmt: skip
             yield from wireless(air[0], air[1], own)
@@ -138,8 +137,7 @@ class Way:
             loud = sections.differing(self._old.get(one["name"], {}), one["options"], quiet)
             if loud:
                 yield "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
-        mac = self._facts.get("neighbours", {}).get(source, "")
-        yield from odd_sections(self._old, self._new, [one["name"] for one in met], self._family, mac)
+        yield from odd_sections(self._old, self._new, [one["name"] for one in met], self._family, self._mac)
         yield from self._odd_ways()
 
     def _odd_ways(self) -> Iterator[str]:
@@ -257,7 +255,7 @@ class Way:
 
     def _served(self, name: str, subnet: Subnet) -> tuple[str, str]:
         """Return whether the peer gets an address of the network on an interface by itself."""
-        package, source = self._after.get("dhcp", {}), address_text.text_of(self._family, self._source)
+        package = self._after.get("dhcp", {})
         pools = [one for one in sections.typed(package, "dhcp") if sections.text(one, "interface") == name]
         pools = [one for one in pools if not sections.flag(one, "ignore", False)]
         if self._family == 6:
@@ -274,15 +272,14 @@ class Way:
             return "cannot_tell", "the pool of interface %s does not fit its network" % name
         if not sections.flag(pools[0], "dynamicdhcp", True):
             return "cannot_tell", "interface %s gives addresses to known devices only" % name
-        if source not in self._facts.get("leases", []):
+        if self._peer not in self._facts.get("leases", []):
             return "cannot_tell", "whether your device takes its address from the router is not known"
         other = leases(self._before.get("dhcp", {}), package, name, size)
         if other:
             return "cannot_tell", other
-        mac = self._facts.get("neighbours", {}).get(source, "")
         for host in sections.typed(package, "host"):
             number = address_text.number(sections.text(host, "ip"))
-            is_named = mac in [one.lower() for one in sections.texts(host, "mac")]
+            is_named = self._mac in [one.lower() for one in sections.texts(host, "mac")]
             is_yours = is_named or (number and number[1] == self._source)
             if is_yours and not (number and network.covers(subnet, *number)):
                 return "cannot_tell", "your device has a fixed lease outside the new network"
