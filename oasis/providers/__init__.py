@@ -32,7 +32,6 @@ A new vendor is a new file, a line in VENDORS and a profile; docs/developer.md n
 from __future__ import annotations
 
 import functools
-import importlib
 from types import ModuleType
 
 from oasis.core import jsonl
@@ -58,7 +57,8 @@ def load(vendor: str) -> ModuleType:
     """
     if vendor not in VENDORS:
         raise SettingsError(f"vendor {vendor!r} is unknown", "use one of: " + ", ".join(sorted(VENDORS)))
-    return importlib.import_module(VENDORS[vendor])
+    module: ModuleType = __import__(VENDORS[vendor], fromlist=(vendor,))
+    return module
 
 
 @functools.cache
