@@ -15,12 +15,14 @@ from oasis.uci import libuci
 from oasis.uci.package import Package, Section, quote
 
 if False:  # annotations only
-    from typing_extensions import Required, TypedDict
+    from typing import TypedDict
 
-    class Step(TypedDict, total=False):
+    class _Op(TypedDict):
+        op: str
+
+    class Step(_Op, total=False):
         """An operation whose package its caller adds: op and the keys that it needs, see below."""
 
-        op: Required[str]
         section: str  # a name, `cfgXXXXXX` or `@type[n]`
         option: str
         value: str
@@ -28,10 +30,11 @@ if False:  # annotations only
         name: str
         index: int
 
-    class Operation(Step):
-        """One operation on a package."""
+    class _Package(TypedDict):
+        package: str
 
-        package: Required[str]
+    class Operation(Step, _Package):
+        """One operation on a package."""
 
 
 ADD, REMOVE, CHANGE, RENAME, REORDER, LIST_ADD, LIST_DEL = "+", "-", "", "@", "^", "|", "~"

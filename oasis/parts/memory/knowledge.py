@@ -148,8 +148,11 @@ class Knowledge:
                 "limit_bytes": self._limit_bytes(), "embedding": Embedder(self._kit).name,
                 "reports": reports}  # fmt: skip
 
-    def knowledge_search(self, query: str, limit: int = LIMIT, is_home: bool = False) -> FoundAll:
+    def knowledge_search(self, query: str, limit: int = LIMIT) -> FoundAll:
         """Return what fits a question: passages of documents with their sources, and options."""
+        return self._search(query, limit, False)
+
+    def _search(self, query: str, limit: int, is_home: bool) -> FoundAll:
         found = self.library.search(query, limit, is_home=is_home)
         options = found_options(query, self._type_of, _OPTIONS_TOLD)
         return {**found, "options": options}  # type: ignore[typeddict-item]  # `told` adds the rest
@@ -187,7 +190,7 @@ class Knowledge:
         `is_home`: a model at home asks; its words go to no model elsewhere, not even for vectors. `has_chats`: it may
         see what was said in other chats.
         """
-        result = self.knowledge_search(query, limit, is_home)
+        result = self._search(query, limit, is_home)
         said: list[shapes.SaidRow] = []
         if has_chats:
             said = self._kit.parts.part("said").search(query, MESSAGES, is_home, not is_home)["results"]

@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 
 from oasis.parts.memory.extraction import Words
-from oasis.parts.memory.ranking import COSINE, Near
+from oasis.parts.memory.ranking import COSINE, Near, packed
 from oasis.parts.memory.skills import NEAR, Shelf
 from oasis.system.files import Files
 from tests import model_server
@@ -126,8 +126,8 @@ def near():
         name = "minilm"
         is_local = True
 
-        def embed(self, texts):
-            return [[float(number) for number in vector] for vector in model.embed(texts)]
+        def rows(self, texts):
+            return [packed([float(number) for number in vector]) for vector in model.embed(texts)]
 
     return Near(Embedder, lambda: Words().empty, print)
 
