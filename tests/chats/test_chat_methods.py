@@ -124,36 +124,41 @@ def until_cancelled(run):
     return "cancelled", "other"
 
 
-def test_a_full_quota_takes_archived_chats_first_tells_it_and_then_refuses(tmp_path):
+@pytest.fixture
+def archived(tmp_path):
+    """Return (talk, an archived chat) of a daemon whose quota the next long message exceeds."""
     daemon = started(tmp_path, quota="40", archive_gzip="0")
     talk = Talk(daemon)
     try:
         old, _ = talk.say("help " + "x" * 14000)
         talk("chat.archive", id=old)
-        chat, _ = talk.say("help " + "y" * 8000)
-        _, events = talk.say("help " + "z" * 2000, chat=chat)
-        assert any(old in event["text"] for event in events if event["type"] == "note")
-        assert [item["id"] for item in talk("chat.list")["item"]] == [chat]
-        with pytest.raises(StoreError, match="40 KiB are allowed") as caught:
-            talk.say("help " + "a" * 25000)
-        assert "quota" in caught.value.hint
-        assert len(talk("chat.load", id=chat)["messages"]) == 4 and talk("run.active") == {"runs": []}
-        assert len(glob.glob(daemon.root.folder + "/etc/oasis/chats/*")) == 2, "one chat, and the empty archive"
+        yield talk, old
     finally:
         daemon.stop()
 
 
-def test_for_blanks_around_a_message_no_archived_chat_gives_way(tmp_path):
-    daemon = started(tmp_path, quota="40", archive_gzip="0")
-    talk = Talk(daemon)
-    try:
-        old, _ = talk.say("help " + "x" * 14000)
-        talk("chat.archive", id=old)
-        _, events = talk.say("help" + " " * 20000)
-        assert not any(old in event["text"] for event in events if event["type"] == "note")
-        assert old in [item["id"] for item in talk("chat.list")["item"]]
-    finally:
-        daemon.stop()
+def notes(events):
+    return [event["text"] for event in events if event["type"] == "note"]
+
+
+def test_a_full_quota_takes_archived_chats_first_tells_it_and_then_refuses(archived):
+    talk, old = archived
+    chat, _ = talk.say("help " + "y" * 8000)
+    _, events = talk.say("help " + "z" * 2000, chat=chat)
+    assert any(old in text for text in notes(events))
+    assert [item["id"] for item in talk("chat.list")["item"]] == [chat]
+    with pytest.raises(StoreError, match="40 KiB are allowed") as caught:
+        talk.say("help " + "a" * 25000)
+    assert "quota" in caught.value.hint
+    assert len(talk("chat.load", id=chat)["messages"]) == 4 and talk("run.active") == {"runs": []}
+    assert len(glob.glob(talk.daemon.root.folder + "/etc/oasis/chats/*")) == 2, "one chat, and the empty archive"
+
+
+def test_for_blanks_around_a_message_no_archived_chat_gives_way(archived):
+    talk, old = archived
+    _, events = talk.say("help" + " " * 20000)
+    assert not any(old in text for text in notes(events))
+    assert old in [item["id"] for item in talk("chat.list")["item"]]
 
 
 @pytest.mark.parametrize("sync", ["interval", "exit"])
