@@ -117,7 +117,7 @@ micropython: $(VENV)/dev
 	@$(BIN)/python3 tests/micropython.py
 
 acl: $(BIN)/oasis
-	@$(BIN)/python3 package/acl.py
+	@$(BIN)/python3 package/acl.py && $(BIN)/python3 package/known.py
 
 package:
 	@$(PYTHON) package/build.py $(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))

@@ -14,7 +14,7 @@ import tempfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from manifest import Files, Manifest
+    from manifest import Files, Package
 
 FOLDER = "/lib/apk/packages/"
 _HEAD = """#!/bin/sh
@@ -30,12 +30,12 @@ class ApkError(Exception):
     """`apk` refused; the text is its own."""
 
 
-def book(name: str, package: Manifest, users: str, files: Files) -> Files:
+def book(one: Package) -> Files:
     """Return the files that tell OpenWrt's scripts what the package has."""
     found: Files = {}
-    conffiles = package.get("conffiles", [])
-    if users:
-        found[f"{FOLDER}{name}.rusers"] = ((users + "\n").encode(), 0o644)
+    name, files, conffiles = one.name, one.files, one.about.get("conffiles", [])
+    if one.users:
+        found[f"{FOLDER}{name}.rusers"] = ((one.users + "\n").encode(), 0o644)
     paths = sorted([*files, *found])
     found[f"{FOLDER}{name}.list"] = ("".join(path + "\n" for path in paths).encode(), 0o644)
     if conffiles:
@@ -65,18 +65,18 @@ def _body(text: str) -> str:
     return "(\n" + "\n".join(lines) + "\n)\n" if lines else ""
 
 
-def info(name: str, package: Manifest, manifest: Manifest, version: str) -> dict[str, str]:
+def info(one: Package) -> dict[str, str]:
     """Return the metadata of a package."""
-    needs = [*package.get("depends", []), *("!" + other for other in package.get("conflicts", []))]
+    needs = [name + ("~" if end else "=") * bool(version) + version for name, version, end in one.needs]
     return {
-        "name": name,
-        "version": version,
-        "description": package["title"],
+        "name": one.name,
+        "version": one.version,
+        "description": one.about["title"],
         "arch": "noarch",
-        "license": manifest["license"],
-        "origin": name,
-        "maintainer": manifest["maintainer"],
-        "depends": " ".join(needs),
+        "license": one.head["license"],
+        "origin": one.name,
+        "maintainer": one.head["maintainer"],
+        "depends": " ".join([*needs, *("!" + other for other in one.about.get("conflicts", []))]),
     }
 
 

@@ -1,7 +1,11 @@
 """Write the packages, their index and signatures: `python3 package/build.py`, prints what they weigh.
 
-    build/packages/*.ipk, Packages, Packages.gz      for opkg, by the standard library alone
-    build/packages/*.apk, packages.adb               for apk, where `apk mkpkg` is on PATH
+    build/packages/python3.11/    bytecode for that Python, without sources (OpenWrt 23.05 and 24.10)
+    build/packages/python3.13/    the same for OpenWrt 25.12
+    build/packages/any/           sources, which the router compiles: for every Python, larger
+
+Each is a feed as it lies: *.ipk with Packages and Packages.gz for opkg, by the standard library alone; *.apk with
+packages.adb for apk, where `apk mkpkg` is on PATH.
 
 The same tree gives the same bytes: the time of all files is SOURCE_DATE_EPOCH, else that of the last commit, else that
 of the newest dated entry in CHANGELOG.md.
@@ -10,7 +14,10 @@ of the newest dated entry in CHANGELOG.md.
 from __future__ import annotations
 
 import argparse
+import base64
 import datetime
+import glob
+import json
 import os
 import re
 import shutil
@@ -25,9 +32,9 @@ from archive import gzip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from manifest import Files, Manifest
+    from manifest import Files, Manifest, Package
 
 
 class BuildError(Exception):
@@ -65,40 +72,68 @@ def contents(manifest: Manifest, package: Manifest, repository: str) -> Files | 
     return found
 
 
-def build(manifest: Manifest, repository: str, time_s: int) -> dict[str, tuple[str, bytes, int]]:
+def compiled(files: Files, python: str) -> Files:
+    """Return the files of a package with bytecode for `python`, like 3.11, in place of sources.
+
+    Raises: BuildError where that Python is not here, or does not understand a source.
+    """
+    sources = {path: data.decode() for path, (data, _) in files.items() if path.endswith(".py")}
+    if not sources:
+        return files
+    argv = [interpreter(python), "-X", "no_debug_ranges", "-I", os.path.join(manifests.HERE, "bytecode.py")]
+    done = subprocess.run(argv, input=json.dumps(sources), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"Python {python} cannot compile: {done.stderr.strip()}")
+    made = {path + "c": (base64.b64decode(data), 0o644) for path, data in json.loads(done.stdout).items()}
+    return dict(sorted({**{path: what for path, what in files.items() if path not in sources}, **made}.items()))
+
+
+def interpreter(python: str, find: Callable[[str], str | None] = shutil.which) -> str:
+    """Return the path of a Python, by its version like 3.11. Raises: BuildError where it is not here."""
+    name = "python" + python
+    for path in (sys.executable, find(name), *glob.glob(os.path.expanduser(f"~/.pyenv/versions/{python}.*/bin/{name}"))):
+        code = "import sys; print('%d.%d' % sys.version_info[:2])"
+        if path and subprocess.run([path, "-IS", "-c", code], capture_output=True, text=True).stdout.strip() == python:
+            return path
+    raise BuildError(f"there is no {name} on PATH; packages with sources need none: make package PYTHON=any")
+
+
+def packages(manifest: Manifest, repository: str, python: str = "") -> list[Package]:
+    """Return what can be built from this tree: with bytecode for a Python like 3.11, "" with sources. Raises: BuildError."""
+    found = []
+    for name, about in manifest["packages"].items():
+        files = contents(manifest, about, repository)
+        if files is None:
+            print(f"{name}: not built, there is no {about['catalogue']['po']}", file=sys.stderr)
+            continue
+        is_copy = "only" in about
+        files = compiled(files, python) if python and not is_copy else files
+        found.append(manifests.Package(name, about, manifest, files, manifests.needs(manifest, about, python)))
+    return found
+
+
+def build(every: list[Package], time_s: int) -> dict[str, tuple[str, bytes, int]]:
     """Return {file name: (control text, bytes, installed bytes)} of every .ipk."""
     built = {}
-    version = manifests.version(manifest)
-    for name, package, found in packages(manifest, repository):
-        size = ipk.installed_bytes(package, found)
-        text = ipk.control(name, package, manifest, version, manifests.users(package), size, time_s)
-        data = ipk.build(text, package.get("conffiles", []), manifests.scripts(package), found, time_s)
-        built[f"{name}_{version}_all.ipk"] = (text, data, size)
+    for one in every:
+        size = ipk.installed_bytes(one.files)
+        text = ipk.control(one, size, time_s)
+        data = ipk.build(text, one.about.get("conffiles", []), manifests.scripts(one.about), one.files, time_s)
+        built[f"{one.name}_{one.version}_all.ipk"] = (text, data, size)
     return built
 
 
-def packages(manifest: Manifest, repository: str) -> Iterator[tuple[str, Manifest, Files]]:
-    """Yield (name, package, files) of what can be built from this tree."""
-    for name, package in manifest["packages"].items():
-        found = contents(manifest, package, repository)
-        if found is None:
-            print(f"{name}: not built, there is no {package['catalogue']['po']}", file=sys.stderr)
-        else:
-            yield name, package, found
-
-
-def build_apk(manifest: Manifest, repository: str, time_s: int, folder: str, key: str) -> list[str]:
+def build_apk(every: list[Package], time_s: int, folder: str, key: str) -> list[str]:
     """Write every .apk and their index; return the paths of the packages, none where apk cannot make any."""
     program = shutil.which("apk")
     if not program:
         print("no .apk: there is no apk (apk-tools 3) on PATH", file=sys.stderr)
         return []
-    version, written = manifests.version(manifest), []
-    for name, package, found in packages(manifest, repository):
-        path = os.path.join(folder, f"{name}-{version}.apk")
-        book = apk.book(name, package, manifests.users(package), found)
-        texts = apk.scripts(name, manifests.scripts(package))
-        apk.build(program, apk.info(name, package, manifest, version), texts, {**found, **book}, path, key, time_s)
+    written = []
+    for one in every:
+        path = os.path.join(folder, f"{one.name}-{one.version}.apk")
+        texts = apk.scripts(one.name, manifests.scripts(one.about))
+        apk.build(program, apk.info(one), texts, {**one.files, **apk.book(one)}, path, key, time_s)
         written.append(path)
     apk.index(program, written, os.path.join(folder, "packages.adb"), key, time_s)
     return written
@@ -135,27 +170,49 @@ def write(path: str, data: bytes) -> None:
 
 
 def main(words: list[str]) -> int:
+    manifest, repository = manifests.load(), manifests.REPOSITORY
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--output", default=os.path.join(manifests.REPOSITORY, "build", "packages"))
+    parser.add_argument("--output", default=os.path.join(repository, "build", "packages"))
+    parser.add_argument("--python", default="", help="like 3.11, or any: packages with sources; else all that can be made")
     parser.add_argument("--ipk-key", default="", metavar="FILE", help="secret key of usign or signify for the index")
     parser.add_argument("--apk-key", default="", metavar="FILE", help="secret key (PEM, P-256) for apk's index")
     read = parser.parse_args(words)
-    manifest, repository = manifests.load(), manifests.REPOSITORY
     shutil.rmtree(read.output, ignore_errors=True)
-    os.makedirs(read.output)
     try:
         time_s = epoch(repository, dict(os.environ))
-        built = build(manifest, repository, time_s)
-        write_feed(read.output, built, read.ipk_key)
-        others = build_apk(manifest, repository, time_s, read.output, read.apk_key)
+        for python in wanted(manifest, read.python):
+            folder = os.path.join(read.output, f"python{python}" if python else "any")
+            os.makedirs(folder)
+            every = packages(manifest, repository, python)
+            built = build(every, time_s)
+            write_feed(folder, built, read.ipk_key)
+            show(python, built, build_apk(every, time_s, folder, read.apk_key))
     except (BuildError, apk.ApkError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 1
-    for name, (_, data, size) in built.items():
-        print(f"{name:45} {len(data):>9,} bytes, installed {size:>10,}")
-    for path in others:
-        print(f"{os.path.basename(path):45} {os.path.getsize(path):>9,} bytes")
     return 0
+
+
+def wanted(manifest: Manifest, python: str) -> list[str]:
+    """Return the Pythons to build for, "" for any: the one that was asked for, else all that are here."""
+    if python:
+        return ["" if python == "any" else python]
+    found = [""]
+    for one in manifest["pythons"]:
+        try:
+            interpreter(one)
+            found.insert(-1, one)
+        except BuildError as error:
+            print(f"not for Python {one}: {error}", file=sys.stderr)
+    return found
+
+
+def show(python: str, built: dict[str, tuple[str, bytes, int]], others: list[str]) -> None:
+    print(f"for Python {python}" if python else "for any Python, with sources: the router compiles them, which is counted")
+    for name, (_, data, size) in built.items():
+        print(f"  {name:43} {len(data):>9,} bytes, installed {size:>10,}")
+    for path in others:
+        print(f"  {os.path.basename(path):43} {os.path.getsize(path):>9,} bytes")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from manifest import Files, Manifest
+    from manifest import Files, Package
 
 # These are run by the default scripts under another name; what is not here is run by opkg itself.
 WRAPPED = {"postinst": "postinst-pkg", "prerm": "prerm-pkg"}
@@ -34,30 +34,36 @@ default_prerm "$0" "$@"
 BYTECODE_RATIO = 1.8
 
 
-def installed_bytes(package: Manifest, files: Files) -> int:
+def installed_bytes(files: Files) -> int:
     """Return what a package takes on a file system that does not compress, with the bytecode it is about to have."""
     own = sum(len(data) for data, _ in files.values())
-    sources = sum(len(data) for path, (data, _) in files.items() if path.endswith(".py"))
-    return own + (int(sources * BYTECODE_RATIO) if package.get("bytecode") else 0)
+    sources = [len(data) for path, (data, _) in files.items() if path.startswith("/usr/lib/") and path.endswith(".py")]
+    return own + int(sum(sources) * BYTECODE_RATIO)
 
 
-def control(name: str, package: Manifest, manifest: Manifest, version: str, users: str, size: int, epoch: int) -> str:
+def control(one: Package, size: int, epoch: int) -> str:
     """Return the control file."""
     fields: dict[str, Any] = {
-        "Package": name,
-        "Version": version,
-        "Depends": ", ".join(package.get("depends", [])),
-        "Conflicts": ", ".join(package.get("conflicts", [])),
-        "License": manifest["license"],
-        "Section": package["section"],
-        "Require-User": users,
+        "Package": one.name,
+        "Version": one.version,
+        "Depends": ", ".join(_range(*need) for need in one.needs),
+        "Conflicts": ", ".join(one.about.get("conflicts", [])),
+        "License": one.head["license"],
+        "Section": one.about["section"],
+        "Require-User": one.users,
         "SourceDateEpoch": epoch,
-        "Maintainer": manifest["maintainer"],
+        "Maintainer": one.head["maintainer"],
         "Architecture": "all",
         "Installed-Size": size,
-        "Description": package["title"] + "".join("\n " + line for line in package["description"]),
+        "Description": one.about["title"] + "".join("\n " + line for line in one.about["description"]),
     }
     return "".join(f"{key}: {value}\n" for key, value in fields.items() if value != "")
+
+
+def _range(name: str, version: str, end: str) -> str:
+    if end:
+        return f"{name} (>= {version}), {name} (<< {end})"
+    return f"{name} (= {version})" if version else name
 
 
 def build(control_text: str, conffiles: list[str], scripts: dict[str, str], files: Files, epoch: int) -> bytes:

@@ -10,6 +10,7 @@ import fnmatch
 import json
 import os
 import stat
+from typing import NamedTuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(HERE)
@@ -24,6 +25,26 @@ if TYPE_CHECKING:
     Files = dict[str, tuple[bytes, int]]
 
 
+class Package(NamedTuple):
+    """A package as it is built: `about` is its entry of the manifest, `head` all of it."""
+
+    name: str
+    about: Manifest
+    head: Manifest
+    files: Files
+    needs: list[tuple[str, str, str]]  # see needs()
+
+    @property
+    def version(self) -> str:
+        """Version and release."""
+        return version(self.head)
+
+    @property
+    def users(self) -> str:
+        """The users that it needs, each with a group of its name, as OpenWrt's scripts read them."""
+        return users(self.about)
+
+
 def load(path: str = PATH) -> Manifest:
     """Return the manifest."""
     with open(path, encoding="utf-8") as file:
@@ -36,24 +57,44 @@ def version(manifest: Manifest) -> str:
     return f"{manifest['version']}-r{manifest['release']}"
 
 
+def needs(manifest: Manifest, package: Manifest, python: str = "") -> list[tuple[str, str, str]]:
+    """Return (package, version, end) of what a package needs: "" any version, without `end` that one, else less than it.
+
+    `python` is the one that bytecode is for, like 3.11. Packages of ours need each other as they were built together.
+    """
+    ours = dict.fromkeys(manifest["homes"]["oasis"], (version(manifest), ""))
+    major, _, minor = python.partition(".")
+    known = {**ours, "python3-light": (python, f"{major}.{int(minor) + 1}")} if python else ours
+    return [(name, *known.get(name, ("", ""))) for name in package.get("depends", [])]
+
+
 def is_left_out(manifest: Manifest, name: str) -> bool:
     """Tell whether a file or folder of this name is in no package."""
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in manifest["leave_out"])
 
 
+def others(manifest: Manifest, package: Manifest) -> set[str]:
+    """Return the sources that other packages name, which are not in a folder of this one; copies (`only`) are not asked."""
+    packages = [one for one in manifest["packages"].values() if one is not package and "only" not in one]
+    return set() if "only" in package else {source for one in packages for source in one.get("files", {}).values()}
+
+
 def sources(manifest: Manifest, package: Manifest, repository: str = REPOSITORY) -> dict[str, str]:
-    """Return {path on the router: path of the source}; a folder stands for all that is in it."""
-    found = {}
+    """Return {path on the router: path of the source}; a folder stands for all that is in it and in no other package."""
+    found, theirs = {}, {os.path.join(repository, source) for source in others(manifest, package)}
     for target, source in package.get("files", {}).items():
         top = os.path.join(repository, source)
         if os.path.isfile(top):
             found[target] = top
         for folder, folders, names in os.walk(top):
-            folders[:] = sorted(name for name in folders if not is_left_out(manifest, name))
-            for name in sorted(names):
-                if not is_left_out(manifest, name):
-                    inside = os.path.relpath(os.path.join(folder, name), top)
-                    found[target + "/" + inside.replace(os.sep, "/")] = os.path.join(folder, name)
+            inside = [name for name in sorted(names) if fnmatch.fnmatchcase(name, package.get("only", "*"))]
+            folders[:], inside = (
+                [name for name in some if not is_left_out(manifest, name) and os.path.join(folder, name) not in theirs]
+                for some in (sorted(folders), inside)
+            )
+            for name in inside:
+                path = os.path.join(folder, name)
+                found[target + "/" + os.path.relpath(path, top).replace(os.sep, "/")] = path
     return found
 
 

@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 
-from oasis import VERSION
+from oasis import VERSION, parts
 from oasis.agent.goal import checked
 from oasis.api.table import ROLES, TABLE, check, client_of
 from oasis.change.apply.journal import chosen
@@ -84,8 +84,8 @@ class Methods:
         Raises: any OasisError; UsageError for an unknown method or bad arguments, PolicyError for a wrong role.
         """
         if name not in TABLE:
-            hint = "optional parts bring more; there are: " + ", ".join(TABLE)
-            raise UsageError("there is no method %r" % name, hint)
+            absent = parts.missing("methods", name.partition(".")[0])
+            raise absent or UsageError("there is no method %r" % name, "there are: " + ", ".join(TABLE))
         method = TABLE[name]
         if name not in ROLES.get(str(role["name"]), ()):
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])

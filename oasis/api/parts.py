@@ -114,7 +114,7 @@ class OptionalParts:
         with self._lock:
             if name not in self._parts:
                 if name not in self.modules:
-                    raise UsageError("%s is an optional part that is not installed" % name, "install the whole package")
+                    raise parts.missing("methods", name) or UsageError("there is no part %r" % name)
                 module = __import__("oasis." + self.modules[name], fromlist=["gather"])
                 self._parts[name] = module.gather(self._kit)
             return self._parts[name]

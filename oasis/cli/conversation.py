@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # command: (the argument that it needs, "" for none, what it does)
-_COMMANDS = TEXTS["chat_commands"]
+CHAT_COMMANDS = TEXTS["chat_commands"]
 _STANDS = r"(?<!\S)/secret(?![\w/-])"
 _SHOWN = 2  # messages of a thread that one goes on with: the last question and its answer
 
@@ -94,10 +94,11 @@ class Conversation:
         if command[:1] != "/" or not command[1:].isalpha() or begins_with_secret:
             # What is entered unseen is kept by the daemon, and its placeholder goes into the message.
             return self.say(re.sub(_STANDS, lambda _: self._enter(), line))
-        part = () if command in _COMMANDS else parts.merged("CHAT_COMMANDS").get(command)
+        part = () if command in CHAT_COMMANDS else parts.merged("CHAT_COMMANDS").get(command)
         if part is None:
-            raise UsageError(f"unknown command {command}", "/help lists the commands")
-        takes = "" if part else _COMMANDS[command][0]
+            absent = parts.missing("chat_commands", command)
+            raise absent or UsageError(f"unknown command {command}", "/help lists the commands")
+        takes = "" if part else CHAT_COMMANDS[command][0]
         if bool(rest) != bool(takes):
             fault = "takes nothing more" if rest else "needs " + takes
             raise UsageError(f"{command} {fault}", "/help lists the commands")
@@ -120,7 +121,7 @@ class Conversation:
         return OK
 
     def _help(self, rest: str) -> int:
-        lines = [f"{f'{name} {takes}':18} {what}" for name, (takes, what) in _COMMANDS.items() if what]
+        lines = [f"{f'{name} {takes}':18} {what}" for name, (takes, what) in CHAT_COMMANDS.items() if what]
         lines[-1:-1] = [f"{name:18} {one[0]}" for name, one in parts.merged("CHAT_COMMANDS").items()]
         self.screen.card([*lines, *TEXTS["chat_help"]])
         return OK

@@ -5,6 +5,7 @@ from __future__ import annotations
 from oasis.catalogue.entries import distance
 from oasis.cli.commands import FLAGS, OK, TEXTS, every
 from oasis.errors import UsageError
+from oasis.parts import missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ def one(name: str) -> str:
 
 def unknown(name: str, others: list[str]) -> UsageError:
     """Return what to say of a word that is no command: the one that was meant, or how it is said to the router."""
+    absent = missing("commands", name)
+    if absent:
+        return absent
     hint = "`oasis help` lists the commands"
     near = [known for known in (*every(), *SUBJECTS) if _is_near(name, known)]
     if near:

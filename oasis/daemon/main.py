@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` names every number, which costs memory
 import os
+import select
 import sys
 import threading
 
-from oasis import VERSION
+from oasis import VERSION, parts
 from oasis.daemon.wiring import Daemon, log
 from oasis.errors import OasisError
 from oasis.redaction.redactor import Masked
@@ -47,14 +48,32 @@ def main(argv: list[str]) -> int:
     if is_on_bus:
         daemon.join_bus()
     _settle_messenger(daemon)
+    for part, why in parts.refused.items():
+        log("the part %s is not used: %s" % (part, why), True)
     log("ready on %s" % root.socket)
-    # procd's word that the settings changed; at a terminal it is the terminal that goes.
-    while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):
-        daemon.reload()
-        _settle_messenger(daemon)
+    is_again = _serve(daemon, stopping)
     daemon.leave_bus()
     daemon.stop()
+    if is_again:
+        os.execv(sys.executable, sys.orig_argv)
     return 0
+
+
+def _serve(daemon: Daemon, stopping: int) -> bool:
+    """Wait for the signal to stop; return whether the program is to begin again, since other parts are installed."""
+    is_other = False
+    while not (is_other and daemon.is_idle()):
+        if is_other and not select.select([stopping], [], [], 1.0)[0]:
+            continue
+        # procd's word that the settings changed; at a terminal it is the terminal that goes.
+        if os.read(stopping, 1)[0] != signal.SIGHUP or os.isatty(2):
+            return False
+        daemon.reload()
+        _settle_messenger(daemon)
+        is_other = parts.has_changed()
+        if is_other:
+            log("other parts are installed: they are taken up when nothing runs and no change waits")
+    return True
 
 
 def _settle_messenger(daemon: Daemon) -> None:

@@ -360,6 +360,7 @@ class Daemon:
             return
         self.policy.set(approval, confirm_s, management_s)
         self.models.set(worker_max, idle_s)
+        self.offline.close()  # its next process sees which languages are installed
         before, self._main = self._main, settings.main()
         changed = [name for name in sorted({*before, *self._main}) if before.get(name) != self._main.get(name)]
         at_once = ", ".join(name for name in changed if name not in AT_START)
@@ -368,6 +369,10 @@ class Daemon:
             log("settings taken over: " + at_once)
         if late:
             log("taken over at the next start (service oasis restart): " + late)
+
+    def is_idle(self) -> bool:
+        """Tell whether nothing would be lost if the program began again now: no run, and no change that waits."""
+        return not self.runs.active() and self.transaction.pending() is None
 
     def stop(self) -> None:
         """Roll back what nobody confirmed, stop serving, end runs and workers; each step whatever the one before did.

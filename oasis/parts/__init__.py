@@ -1,7 +1,9 @@
 """Optional parts: each folder here can be left out of an installation.
 
 What a part offers stands in its `manifest.py`: data, and small functions that load the part when they are called. No
-module outside a part names one inside it; it asks here. A manifest has of these what it needs:
+module outside a part names one inside it; it asks here. A manifest that cannot be used is refused with the reason, and
+the rest works. Which commands, methods and tools a part that is not here would have stands in known.json. A manifest has
+VERSION, that of the package which it was made for, and of these what it needs:
 
     METHODS        {first word of its methods: module whose gather(kit) makes what answers them}; see api/parts.py
     ROWS           {name: (access, handler, arguments, takes_role?)}: rows of the table of methods; see api/table.py
@@ -28,26 +30,76 @@ from __future__ import annotations
 
 import os
 
+from oasis import VERSION
+from oasis.core import jsonl
+from oasis.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_read: list[tuple[ModuleType, ...]] = []
+# The tables of a manifest. No name in the first three may be one of the core's or of another part.
+_TABLES = ("METHODS", "COMMANDS", "CHAT_COMMANDS", "ROWS", "TOOLS", "OUTSIDE", "STARTING", "SETTLING", "BUS_METHODS")
+_KINDS = ("methods", "commands", "chat_commands")
+_read: list[list[ModuleType]] = []
+_seen: dict[str, tuple[int, int]] = {}
+# Parts that are here and not used: why.
+refused: dict[str, str] = {}
+
+
+def _installed() -> dict[str, tuple[int, int]]:
+    """Return {name of a part that is here: inode and time of its manifest}."""
+    found = {}
+    for name in sorted(os.listdir(_HERE)):
+        for suffix in (".py", ".pyc"):  # where only bytecode is installed there is no .py
+            try:
+                status = os.stat(f"{_HERE}/{name}/manifest{suffix}")
+                found[name] = (status.st_ino, status.st_mtime_ns)
+            except OSError:
+                continue
+    return found
+
+
+def has_changed() -> bool:
+    """Tell whether other parts are installed than were when the manifests were read."""
+    return _seen != _installed()
 
 
 def manifests() -> tuple[ModuleType, ...]:
-    """Return the manifests of the parts that are installed, by name; read once."""
+    """Return the manifests of the parts that can be used, by name; read once."""
     if not _read:
-        found = [name for name in sorted(os.listdir(_HERE)) if _has_manifest(name)]
-        _read.append(tuple(__import__(f"oasis.parts.{name}.manifest", fromlist=("manifest",)) for name in found))
-    return _read[0]
+        _read.append([])
+        _seen.update(_installed())
+        taken = {what: set(names) for what, names in jsonl.table(__file__, "known.json")["core"].items()}
+        for name in _seen:
+            try:
+                manifest = __import__(f"oasis.parts.{name}.manifest", fromlist=("manifest",))
+                _check(manifest, taken)
+                _read[0].append(manifest)
+            except Exception as error:  # whatever is in that file: it is not ours alone
+                refused[name] = str(error) or type(error).__name__
+    return tuple(_read[0])
 
 
-def _has_manifest(name: str) -> bool:
-    # Where only bytecode is installed there is no .py.
-    return any(os.path.exists(f"{_HERE}/{name}/manifest{suffix}") for suffix in (".py", ".pyc"))
+def _check(manifest: ModuleType, taken: dict[str, set[str]]) -> None:
+    """Add what a manifest names to what is taken. Raises: ValueError, or what a broken table raises."""
+    if manifest.VERSION != VERSION:
+        raise ValueError(f"it is of version {manifest.VERSION}, and this is Oasis {VERSION}")
+    tables = {name: getattr(manifest, name, {}) for name in _TABLES}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise ValueError(f"{name} of its manifest is no table")
+    for name, row in tables["ROWS"].items():
+        if name.partition(".")[0] not in tables["METHODS"] or row[1].partition(".")[0] not in tables["METHODS"]:
+            raise ValueError(f"its manifest has no part for the method {name}")
+    names = {what: set(tables[table]) for what, table in zip(_KINDS, _TABLES, strict=False)}
+    for what, own in names.items():
+        for name in own & taken[what]:
+            raise ValueError(f"{name} is the name of another of the {what}")
+    for what, own in names.items():
+        taken[what] |= own
 
 
 def merged(attribute: str) -> dict[str, Any]:
@@ -75,3 +127,24 @@ def listed(attribute: str) -> tuple[str, ...]:
 def first(attribute: str) -> Any:
     """Return what the first manifest has by a name, None where no installed part has it."""
     return next((getattr(manifest, attribute) for manifest in manifests() if hasattr(manifest, attribute)), None)
+
+
+def missing(kind: str, name: str) -> UsageError | None:
+    """Return what to say of a name that only a part knows which is not in use, None where no part knows it.
+
+    `kind` is commands, chat_commands, methods (their first words) or tools.
+    """
+    for part, row in jsonl.table(__file__, "known.json").items():
+        if part != "core" and name in row[kind]:
+            return absent(part, row["title"])
+    return None
+
+
+def absent(part: str, title: str) -> UsageError:
+    """Return what to say of a part that is not in use, with the command that mends it."""
+    root = os.environ.get("OASIS_ROOT") or "/"
+    is_apk = any(os.path.exists(os.path.join(root, place)) for place in ("sbin/apk", "usr/bin/apk"))
+    command = f"{'apk add' if is_apk else 'opkg install'} oasis-{part}"
+    if part in refused:
+        return UsageError(f"{title}: the package oasis-{part} cannot be used: {refused[part]}", "install it again: " + command)
+    return UsageError(f"{title}: not installed", command)

@@ -47,6 +47,7 @@ from __future__ import annotations
 import threading
 import time
 
+from oasis import parts
 from oasis.config.settings import write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
@@ -210,6 +211,9 @@ class Registry:
     def _allowed(self, name: str) -> Found:
         found = next((one for one in self._tools() if one[1]["name"] == name), None)
         if found is None:
+            absent = parts.missing("tools", name)
+            if absent:
+                raise absent
             names = [spec["name"] for _, spec, permit in self._tools() if permit["enabled"]]
             raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(dict.fromkeys(names)))
         _, spec, permit = found

@@ -16,16 +16,22 @@ import tarfile
 import pytest
 
 import oasis
+from tests.package import conftest
 
 NAMES = ("/usr/bin/python3", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14")
 PYTHONS = [name for name in NAMES if shutil.which(name)]
 EPOCH = 1700000000
+HERE = [one for one in ("3.11", "3.13") if conftest.has_python(one)]
 LEFT = shutil.ignore_patterns("__pycache__")
 
 
 @pytest.fixture(scope="module")
 def built(packaging):
-    return packaging.build.build(packaging.manifest.load(), packaging.REPOSITORY, EPOCH)
+    return packaging.build.build(packages(packaging), EPOCH)
+
+
+def packages(packaging, python=""):
+    return packaging.build.packages(packaging.manifest.load(), packaging.REPOSITORY, python)
 
 
 def entries(data):
@@ -43,8 +49,8 @@ def control(data):
     return dict(line.split(": ", 1) for line in found["./control"].decode().split("\n") if re.match(r"[A-Z]", line))
 
 
-def build(tree, output, python=sys.executable):
-    argv = [python, "-B", str(tree / "package" / "build.py"), "--output", str(output)]
+def build(tree, output, *words, python=sys.executable):
+    argv = [python, "-B", str(tree / "package" / "build.py"), "--output", str(output), *words]
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "SOURCE_DATE_EPOCH": str(EPOCH)}
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
 
@@ -61,7 +67,8 @@ def tree(packaging, tmp_path):
 
 
 def digests(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_the_version_is_that_of_the_program(packaging):
@@ -73,9 +80,8 @@ def test_the_version_is_that_of_the_program(packaging):
 
 def test_every_file_for_the_router_is_in_one_package(packaging):
     manifest = packaging.manifest.load()
-    packed = [
-        path for one in manifest["packages"].values() for path in packaging.manifest.sources(manifest, one).values()
-    ]
+    once = [one for one in manifest["packages"].values() if "only" not in one]
+    packed = [path for one in once for path in packaging.manifest.sources(manifest, one).values()]
     assert len(packed) == len(set(packed))
     wanted = set()
     for top in ("files", "oasis"):
@@ -111,12 +117,14 @@ def test_gzip_tells_nothing_of_the_host(packaging):
 
 
 def test_control_tells_dependencies_conflicts_users_and_size(built, packaging):
-    packages = packaging.manifest.load()["packages"]
+    manifest = packaging.manifest.load()
     for name, (_, data, size) in built.items():
         fields = control(data)
-        package = packages[fields["Package"]]
+        package = manifest["packages"][fields["Package"]]
         assert name == f"{fields['Package']}_{fields['Version']}_all.ipk"
-        assert fields.get("Depends", "") == ", ".join(package["depends"])
+        ours = manifest["homes"]["oasis"]
+        wanted = [one + " (= 0.1.0-r1)" if one in ours else one for one in package["depends"]]
+        assert fields.get("Depends", "") == ", ".join(wanted)
         assert fields.get("Conflicts", "") == ", ".join(package.get("conflicts", []))
         assert fields.get("Require-User", "").split() == [f"{user}:{user}" for user in package.get("users", [])]
         assert int(fields["Installed-Size"]) == size
@@ -145,25 +153,56 @@ def test_the_index_has_every_package_with_size_and_sum(built, packaging):
 def test_two_runs_give_the_same_bytes_whatever_the_python(tree, tmp_path):
     seen = []
     for number, python in enumerate([sys.executable, sys.executable, *PYTHONS]):
-        done = build(tree, tmp_path / str(number), python)
+        done = build(tree, tmp_path / str(number), "--python", "any", python=python)
         if done.returncode == 0:
             seen.append(digests(tmp_path / str(number)))
         else:
             assert number > 1, done.stderr  # another interpreter may be a name without a program
-    assert len(seen[0]) >= 5
+    assert len(seen[0]) >= 15
     assert seen == [seen[0]] * len(seen)
 
 
-def test_modes_and_times_of_the_checkout_do_not_matter(tree, tmp_path):
-    assert build(tree, tmp_path / "one").returncode == 0
+@pytest.mark.parametrize("python", ["any", *HERE[:1]])
+def test_modes_and_times_of_the_checkout_do_not_matter(tree, tmp_path, python):
+    assert build(tree, tmp_path / "one", "--python", python).returncode == 0
     for folder, _, names in os.walk(tree):
         os.chmod(folder, 0o775)
         for name in names:
             path = os.path.join(folder, name)
             os.chmod(path, 0o775 if os.access(path, os.X_OK) and os.stat(path).st_mode & 0o100 else 0o664)
             os.utime(path, (1, 1))
-    assert build(tree, tmp_path / "two").returncode == 0
+    assert build(tree, tmp_path / "two", "--python", python).returncode == 0
+    assert len(digests(tmp_path / "one")) >= 15
     assert digests(tmp_path / "one") == digests(tmp_path / "two")
+
+
+@pytest.mark.parametrize("python", HERE)
+def test_bytecode_is_for_one_python_and_brings_no_source_and_no_docstring(packaging, python):
+    every = {one.name: one for one in packages(packaging, python)}
+    inside = [(path, data) for one in every.values() if one.name != "oasis-src" for path, (data, _) in one.files.items()]
+    code = [data for path, data in inside if path.endswith(".pyc")]
+    assert len(code) > 200 and not [path for path, _ in inside if path.endswith(".py")]
+    magic = subprocess.check_output(
+        [packaging.build.interpreter(python), "-c", "import importlib.util as u; print(u.MAGIC_NUMBER.hex())"], text=True
+    )
+    assert {data[:4].hex() for data in code} == {magic.strip()}
+    assert not any(b"Return the names of" in data for data in code)
+    text = packaging.ipk.control(every["oasis"], 1, EPOCH)
+    major, minor = python.split(".")
+    assert f"Depends: python3-light (>= {python}), python3-light (<< {major}.{int(minor) + 1}), python3-openssl" in text
+    assert f"python3-light~{python} " in packaging.apk.info(every["oasis"])["depends"]
+
+
+def test_a_python_that_is_not_here_is_named(packaging, tree, tmp_path):
+    done = build(tree, tmp_path / "out", "--python", "3.99")
+    assert done.returncode == 1
+    assert done.stderr == "package: there is no python3.99 on PATH; packages with sources need none: make package PYTHON=any\n"
+
+
+def test_sources_to_read_are_beside_what_runs(built):
+    inside = parts(next(data for name, (_, data, _) in built.items() if name.startswith("oasis-src_")))
+    files = [info.name for info, _ in inside["./data.tar.gz"] if info.isfile()]
+    assert len(files) > 200 and all(name.startswith("./usr/share/oasis/src/oasis/") for name in files)
 
 
 def test_the_time_is_asked_for_when_nobody_knows_it(packaging, tmp_path):
@@ -191,15 +230,15 @@ def test_apk_hears_of_users_before_and_starts_after_our_own_script(packaging):
 def test_apk_packages_bring_what_openwrt_reads_of_them(packaging):
     manifest = packaging.manifest.load()
     package = manifest["packages"]["oasis"]
-    files = packaging.manifest.files(manifest, package)
-    book = packaging.apk.book("oasis", package, packaging.manifest.users(package), files)
+    one = next(one for one in packages(packaging) if one.name == "oasis")
+    files, book = one.files, packaging.apk.book(one)
     texts = {path.rpartition("/")[2]: data.decode() for path, (data, _) in book.items()}
     assert "/etc/init.d/oasis\n" in texts["oasis.list"] and "/lib/apk/packages/oasis.rusers\n" in texts["oasis.list"]
     assert texts["oasis.conffiles"] == "/etc/config/oasis\n"
     config = hashlib.sha256(files["/etc/config/oasis"][0]).hexdigest()
     assert texts["oasis.conffiles_static"] == f"/etc/config/oasis {config}\n"
     assert texts["oasis.rusers"].split()[0] == "oasis:oasis"
-    info = packaging.apk.info("oasis", package, manifest, "0.1.0-r1")
+    info = packaging.apk.info(one)
     assert set(info["depends"].split()) == {*package["depends"], *("!" + name for name in package["conflicts"])}
     assert (info["arch"], info["version"]) == ("noarch", "0.1.0-r1")
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from oasis.daemon.wiring import Daemon
     from oasis.parts.lua.phone import Phone
 
+VERSION = "0.1.0"
+
 # Where manifests of tool servers are put.
 FOLDER = "/etc/oasis/tool-manifest.d"
 _SECTIONS = ("plugin", "tool")  # `tool`: the owner set something of one

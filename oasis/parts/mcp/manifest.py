@@ -5,6 +5,8 @@ from __future__ import annotations
 if False:  # annotations only
     from oasis.api.parts import Services
 
+VERSION = "0.1.0"
+
 _SECTIONS = ("mcp_server", "remote_mcp_server")
 
 METHODS = {"mcp": "parts.mcp.servers"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+VERSION = "0.1.0"
+
 METHODS = {
     "memory": "parts.memory.owner_facts",
     "skill": "parts.memory.skills",

@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.child_process import Offline
 
+VERSION = "0.1.0"
+
 
 def offline(idle_s: int) -> Offline:
     """Return the built-in service; its process ends when nobody asks for `idle_s`."""

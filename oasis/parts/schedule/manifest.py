@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from oasis.system.root import Root
     from oasis.tools.router import Facts
 
+VERSION = "0.1.0"
+
 METHODS = {"schedule": "parts.schedule.scheduler"}
 # The fields of a scheduled job, see shapes.pyi.
 JOB = {"timezone": str, "calls": list, "synthesis": str, "service": str, "pause_s": int}

@@ -5,6 +5,8 @@ from __future__ import annotations
 if False:  # annotations only
     from oasis.api.parts import Services
 
+VERSION = "0.1.0"
+
 METHODS = {"telegram": "parts.telegram.messenger"}
 ROWS = {
     "telegram.list": ("read", "telegram.telegram_list", {}),

@@ -1,0 +1,210 @@
+"""A router has the parts that are installed: what one brings, what is said where it is missing or broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.oasisd import REPOSITORY, copy_root, start_daemon
+
+PARTS = ("lua", "mcp", "memory", "offline", "schedule", "telegram")
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Return the folder of the parts in a copy of the program."""
+    shutil.copytree(REPOSITORY + "/oasis", tmp_path / "lib/oasis", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "lib/oasis/parts"
+
+
+def run(copy, code, **env):
+    lib = str(copy.parent.parent)
+    argv = [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {lib!r})\n{code}"]
+    done = subprocess.run(argv, env={"PATH": "", **env}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def oasis(copy, *words, **env):
+    lib = str(copy.parent.parent)
+    code = f"import sys; sys.path.insert(0, {lib!r})\nfrom oasis.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    argv = [sys.executable, "-IS", "-c", code, *words]
+    return subprocess.run(argv, env={"PATH": "", **env}, capture_output=True, text=True, check=False)
+
+
+TABLES = """
+import json
+from oasis.api.table import ROLES, TABLE
+from oasis.tools.principal import TOOLS
+from oasis.cli.commands import every
+from oasis import parts
+loaded = [name for name in sys.modules if name.startswith('oasis.parts.')]
+print(json.dumps({'methods': [*TABLE], 'roles': [*ROLES], 'commands': [*every()], 'refused': parts.refused,
+                  'loaded': loaded}))
+"""
+
+
+def test_without_parts_there_is_the_core_and_nothing_of_them(copy):
+    for name in PARTS:
+        shutil.rmtree(copy / name)
+    found = run(copy, TABLES)
+    assert {"run.start", "plan.approve", "doctor.run"} <= set(found["methods"])
+    words = {method.partition(".")[0] for method in found["methods"]}
+    known = json.loads((copy / "known.json").read_text())
+    assert not words & {word for part, row in known.items() if part != "core" for word in row["methods"]}
+    assert (found["roles"], found["refused"], found["loaded"]) == (["owner", "viewer"], {}, [])
+    assert "schedule" not in found["commands"] and "undo" in found["commands"]
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_part_works_alone(copy, name):
+    for other in PARTS:
+        if other != name:
+            shutil.rmtree(copy / other)
+    found = run(copy, TABLES)
+    known = json.loads((copy / "known.json").read_text())[name]
+    assert set(known["commands"]) <= set(found["commands"])
+    assert set(known["methods"]) - {"said"} <= {method.partition(".")[0] for method in found["methods"]}
+    assert found["loaded"] == [f"oasis.parts.{name}", f"oasis.parts.{name}.manifest"]
+
+
+def test_what_is_said_of_missing_parts_is_made_from_their_manifests(packaging_known):
+    with open(REPOSITORY + "/oasis/parts/known.json", encoding="utf-8") as file:
+        assert file.read() == packaging_known.text(), "run: make acl"
+
+
+@pytest.fixture
+def packaging_known():
+    sys.path.insert(0, REPOSITORY + "/package")
+    import known
+
+    sys.path.remove(REPOSITORY + "/package")
+    return known
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "title"),
+    [
+        ("telegram", ("telegram", "list"), "the messenger"),
+        ("schedule", ("schedule",), "the schedule"),
+        ("memory", ("knowledge", "list"), "memory, documents and skills"),
+        ("mcp", ("servers",), "MCP"),
+        ("lua", ("plugins",), "compatibility with the Lua Oasis"),
+    ],
+)
+@pytest.mark.parametrize("command", ["opkg install", "apk add"])
+def test_a_command_of_a_missing_part_names_what_installs_it(copy, tmp_path, part, words, title, command):
+    shutil.rmtree(copy / part)
+    if command == "apk add":
+        (tmp_path / "usr/bin").mkdir(parents=True)
+        (tmp_path / "usr/bin/apk").write_text("")
+    done = oasis(copy, *words, OASIS_ROOT=str(tmp_path))
+    assert done.returncode == 2
+    assert f"{title}: not installed" in done.stderr and f"{command} oasis-{part}" in done.stderr
+
+
+SPOILED = {
+    "a text that is no Python": ("VERSION = (", "was never closed"),
+    "another version": ('VERSION = "0.0.1"', "it is of version 0.0.1, and this is Oasis"),
+    "no version": ("ROWS = {}", "has no attribute 'VERSION'"),
+    "a table that is none": ("VERSION = oasis.VERSION\nROWS = []", "ROWS of its manifest is no table"),
+    "methods of the core": ('VERSION = oasis.VERSION\nMETHODS = {"run": "x"}', "run is the name of another"),
+    "methods of another part": ('VERSION = oasis.VERSION\nMETHODS = {"memory": "x"}', "memory is the name of another"),
+    "a method that is not under its own name": (
+        'VERSION = oasis.VERSION\nMETHODS = {"x": "x"}\nROWS = {"run.start": ("read", "x.y", {})}',
+        "no part for the method run.start",
+    ),
+    "a command of the core": (
+        'VERSION = oasis.VERSION\nCOMMANDS = {"undo": ("", "", "x:y", "")}',
+        "undo is the name of another of the commands",
+    ),
+    "a row that is none": (
+        'VERSION = oasis.VERSION\nMETHODS = {"schedule": "x"}\nROWS = {"schedule.x": ("read",)}',
+        "index out of range",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_a_manifest_that_cannot_be_used_is_refused_with_the_reason_and_the_rest_works(copy, how):
+    text, why = SPOILED[how]
+    (copy / "schedule/manifest.py").write_text("import oasis\n" + text + "\n")
+    found = run(copy, TABLES)
+    assert list(found["refused"]) == ["schedule"] and why in found["refused"]["schedule"]
+    assert {"memory.list", "telegram.pair", "run.start"} <= set(found["methods"])
+    assert not [name for name in found["methods"] if name.startswith("schedule.")]
+    done = oasis(copy, "schedule", "list")
+    assert "the package oasis-schedule cannot be used: " in done.stderr and "install it again" in done.stderr
+
+
+@pytest.fixture
+def daemon(copy, tmp_path):
+    running = start_daemon(copy_root(str(tmp_path / "router")), library=str(copy.parent.parent))
+    yield running
+    running.stop()
+
+
+def methods(daemon):
+    """Return what a wrong call of the daemon names; waits for a daemon that begins again."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return daemon.call("knit")["error"]["hint"]
+        except (OSError, ValueError):
+            assert time.monotonic() < until, daemon.log()
+            time.sleep(0.1)
+
+
+def told(daemon, words):
+    until = time.monotonic() + 60
+    while words not in daemon.log():
+        assert time.monotonic() < until, daemon.log()
+        time.sleep(0.1)
+
+
+def test_a_part_that_goes_and_comes_is_taken_up_with_a_reload(copy, daemon):
+    assert "schedule.add" in methods(daemon)
+    os.rename(copy / "schedule", copy.parent.parent / "schedule")
+    daemon.process.send_signal(signal.SIGHUP)
+    until = time.monotonic() + 60
+    while "schedule.add" in methods(daemon):
+        assert time.monotonic() < until, daemon.log()
+        time.sleep(0.1)
+    assert daemon.process.poll() is None
+    error = daemon.call("schedule.list")["error"]
+    assert (error["message"], error["hint"]) == ("the schedule: not installed", "opkg install oasis-schedule")
+    os.rename(copy.parent.parent / "schedule", copy / "schedule")
+    daemon.process.send_signal(signal.SIGHUP)
+    while "schedule.add" not in methods(daemon):
+        assert time.monotonic() < until, daemon.log()
+        time.sleep(0.1)
+    assert daemon.process.poll() is None
+
+
+def test_a_change_that_waits_is_not_put_back_by_a_part_that_comes(copy, daemon):
+    daemon.call("run.start", message="set the LAN address to 192.168.7.1")
+    until = time.monotonic() + 60
+    while not daemon.call("plan.list")["plans"]:
+        assert time.monotonic() < until, daemon.log()
+        time.sleep(0.1)
+    plan = daemon.call("plan.list")["plans"][0]
+    daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"])
+    while not daemon.call("change.pending").get("change"):
+        assert time.monotonic() < until, daemon.log()
+        time.sleep(0.1)
+    shutil.rmtree(copy / "telegram")
+    daemon.process.send_signal(signal.SIGHUP)
+    told(daemon, "taken up when nothing runs and no change waits")
+    time.sleep(3)
+    assert daemon.call("change.pending")["change"] and "telegram.list" in methods(daemon)
+    daemon.call("change.confirm", unproved=True)
+    while "telegram.list" in methods(daemon):
+        assert time.monotonic() < until, daemon.log()
+        time.sleep(0.1)
