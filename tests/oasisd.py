@@ -25,6 +25,20 @@ def copy_root(target: str) -> str:
     return module.copy_root(target)
 
 
+def granted(group: str, *kinds: str) -> list[tuple[str, str]]:
+    """Return the (object, method) pairs that a group of the ACL files grants, of the core and of all parts."""
+    found = []
+    folder = REPOSITORY + "/files/usr/share/rpcd/acl.d/"
+    for name in sorted(os.listdir(folder)):
+        with open(folder + name, encoding="utf-8") as handle:
+            rights = json.load(handle).get(group, {})
+        for kind in kinds:
+            assert set(rights.get(kind, {"ubus": {}})) == {"ubus"}, "neither files nor packages"
+            granted = rights.get(kind, {"ubus": {}})["ubus"]
+            found += [(where, one) for where, methods in granted.items() for one in methods]
+    return found
+
+
 def set_option(root: str, name: str, value: str) -> None:
     """Set an option of the section `main` of Oasis's own settings."""
     path = root + "/etc/config/oasis"

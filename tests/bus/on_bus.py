@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
 
 from oasis.bus.calls import Answers, Rights
 from oasis.errors import ToolError
 from oasis.ubus.incoming import Call
-from tests.oasisd import REPOSITORY
+from tests.oasisd import granted
 
 OWNER, VIEWER, STRANGER, GONE = "a" * 32, "b" * 32, "c" * 32, "d" * 32
-ACL = REPOSITORY + "/files/usr/share/rpcd/acl.d/oasis.json"
-
-
-def granted(*kinds):
-    """Return the (object, method) pairs that a login with these rights of the group has."""
-    with open(ACL, encoding="utf-8") as handle:
-        group = json.load(handle)["oasis"]
-    return {(where, one) for kind in kinds for where, methods in group[kind]["ubus"].items() for one in methods}
 
 
 class Rpcd:
     """Stands for rpcd's `session access`; `asked` holds the sessions that it was asked about."""
 
     def __init__(self):
-        self.rights = {OWNER: granted("read", "write"), VIEWER: granted("read"), STRANGER: set()}
+        self.rights = {
+            OWNER: set(granted("oasis", "read", "write")),
+            VIEWER: set(granted("oasis", "read")),
+            STRANGER: set(),
+        }
         self.asked = []
 
     def __call__(self, name, method, arguments):

@@ -98,8 +98,9 @@ class Real:
             os.makedirs(f"{self._own}/{name}")
         os.makedirs(root + "/var/run/ubus", exist_ok=True)
         os.symlink(self.socket, root + "/var/run/ubus/ubus.sock")
-        with open(ACL + "/acl.d/oasis.json", encoding="utf-8") as handle:
-            self._write("bus/oasis.json", json.dumps({**json.load(handle), "user": user}))
+        for name in os.listdir(ACL + "/acl.d"):
+            with open(f"{ACL}/acl.d/{name}", encoding="utf-8") as handle:
+                self._write("bus/" + name, json.dumps({**json.load(handle), "user": user}))
         self._write("bus/web.json", json.dumps({"user": user, "access": {"session": {"methods": SESSION}}}))
         shutil.copytree(ACL + "/rpcd/acl.d", self._own + "/share/rpcd/acl.d")
         self._write("share/rpcd/acl.d/logins.json", json.dumps(LOGINS))

@@ -13,7 +13,7 @@ from oasis.errors import OasisError
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.uci.backends import open_cursor
-from tests.oasisd import copy_root
+from tests.oasisd import copy_root, granted
 
 KEYS = ("sk-first-000111", "sk-second-22233", "sk-third-445566")
 OLD = f"""config oasis 'main'
@@ -170,9 +170,6 @@ def test_a_damaged_key_file_stops_the_move_and_nothing_else(root):
 
 def test_a_session_of_luci_may_read_nothing_of_our_package():
     """`uci get oasis` over rpcd: no ACL of ours names a UCI package, so the session gets nothing."""
-    with open("files/usr/share/rpcd/acl.d/luci-app-oasis.json") as handle:
-        groups = json.load(handle)
-    for group in groups.values():
-        for access in ("read", "write"):
-            assert set(group[access]) == {"ubus"}
-            assert "uci" not in group[access]["ubus"] and "file" not in group[access]["ubus"]
+    for group in ("luci-app-oasis", "oasis"):
+        objects = {where for where, _ in granted(group, "read", "write")}
+        assert objects and all(one.partition(".")[0] == "oasis" for one in objects)

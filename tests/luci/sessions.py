@@ -105,14 +105,16 @@ class Sessions:
         grants: Grants = {}
         for group, kinds in self.groups(session).items():
             for kind in kinds:
-                for obj, methods in files[group].get(kind, {}).get("ubus", {}).items():
+                for obj, methods in [one for file in files[group] for one in file.get(kind, {}).get("ubus", {}).items()]:
                     grants.setdefault(obj, set()).update(methods)
         return grants
 
-    def _files(self) -> dict[str, dict[str, dict[str, dict[str, list[str]]]]]:
-        groups = {}
+    def _files(self) -> dict[str, list[dict[str, dict[str, dict[str, list[str]]]]]]:
+        """Return what each file says of each group: rpcd grants all of it."""
+        groups: dict[str, list[dict[str, dict[str, dict[str, list[str]]]]]] = {}
         for name in sorted(os.listdir(self._acl_path)) if os.path.isdir(self._acl_path) else []:
             if name.endswith(".json"):
                 with open(os.path.join(self._acl_path, name), encoding="utf-8") as file:
-                    groups.update(json.load(file))
+                    for group, rights in json.load(file).items():
+                        groups.setdefault(group, []).append(rights)
         return groups

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.oasisd import granted
+
 NULL = "0" * 32
 Answer = Callable[[dict[str, Any]], object]
 
@@ -139,10 +141,7 @@ def test_every_method_of_the_acl_reaches_the_daemon(router: Any, bus: Any) -> No
     seen = bus(lambda request: {"ok": True})
     url = router(with_daemon=False).url
     session = login(url)
-    path = os.path.join(os.path.dirname(__file__), "../../files/usr/share/rpcd/acl.d/luci-app-oasis.json")
-    with open(path, encoding="utf-8") as file:
-        group = json.load(file)["luci-app-oasis"]
-    pairs = [(obj, name) for kind in ("read", "write") for obj, names in group[kind]["ubus"].items() for name in names]
+    pairs = granted("luci-app-oasis", "read", "write")
     for obj, name in pairs:
         assert call(url, session, obj, name) == [0, {"ok": True}]
     assert [item["method"] for item in seen] == [f"{obj}.{name}".removeprefix("oasis.") for obj, name in pairs]

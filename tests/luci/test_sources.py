@@ -9,6 +9,8 @@ import re
 
 import pytest
 
+from tests.oasisd import granted
+
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../files")
 RESOURCES = os.path.join(FILES, "www/luci-static/resources")
 SOURCES = sorted(
@@ -55,12 +57,8 @@ def test_required_modules_exist(name: str) -> None:
 
 def test_every_declared_call_is_granted() -> None:
     declared = set(re.findall(r"declare\('([\w.]+)', '(\w+)'", read("oasis/rpc.js")))
-    group = load("usr/share/rpcd/acl.d/luci-app-oasis.json")["luci-app-oasis"]
-    granted = {
-        (obj, method) for kind in ("read", "write") for obj, names in group[kind]["ubus"].items() for method in names
-    }
     assert len(declared) > 10
-    assert declared <= granted
+    assert declared <= set(granted("luci-app-oasis", "read", "write"))
 
 
 def test_menu_leads_to_views_and_groups_that_exist() -> None:
