@@ -1,7 +1,7 @@
 """Write openwrt-feed/ from manifest.json: `python3 package/feed.py`. What it wrote is checked in; a test compares.
 
-A feed is a folder for each source package, with a Makefile for OpenWrt's build system. `oasis` is a Python program by
-python3-package.mk; `luci-app-oasis` is in the shape that luci.mk expects (htdocs, root, po), by links into this tree.
+A feed is a folder for each source package, with a Makefile for OpenWrt's build system. `oasis` has the service and all
+of its parts, compiled by python3-package.mk; `luci-app-oasis` is in the shape that luci.mk expects (htdocs, root, po), by links into this tree.
 """
 
 from __future__ import annotations
@@ -60,30 +60,15 @@ endef
 define Build/Compile
 endef
 
-define Py3Package/oasis/install
-{install}
-endef
-
-# As python3-package.mk has it, but for the first line of the launcher: that keeps its options -IS.
-define Package/oasis/install
-	$(call Py3Package/oasis/install,$(1))
+# As python3-package.mk has it, but for the first line of the launcher, which keeps its options -IS, and the sources,
+# which are all in oasis-src.
+define OasisCompile
 	$(call Python3/CompileAll,$(1))
 	$(call Python3/DeleteSourceFiles,$(1))
 	$(call Python3/DeleteEmptyDirs,$(1))
 endef
 
-define Package/oasis-src/install
-	$(call Py3Package/oasis/install,$(1))
-	$(call Python3/DeleteNonSourceFiles,$(1))
-	$(call Python3/DeleteEmptyDirs,$(1))
-endef
-
-Package/oasis-requests/install:=:
-
-$(eval $(call Py3Package,oasis))
-$(eval $(call BuildPackage,oasis))
-$(eval $(call BuildPackage,oasis-src))
-$(eval $(call BuildPackage,oasis-requests))
+{installs}{calls}
 """
 _LUCI = """
 LUCI_TITLE:={title}
@@ -140,19 +125,28 @@ def definition(name: str, lines: list[str], indent: str = "  ") -> str:
     return f"define {name}\n" + "".join((indent + line).rstrip() + "\n" for line in lines) + "endef\n\n"
 
 
-def install(what: Manifest) -> str:
-    """Return the recipe that lays out the files of a package."""
-    lines = []
+def install(manifest: Manifest, name: str) -> str:
+    """Return the recipe of a package: it lays out the files, without those of other packages, and compiles."""
+    what, lines = manifest["packages"][name], []
+    if not what["files"]:
+        return f"Package/{name}/install:=:\n\n"
     for target, source in what["files"].items():
         if os.path.isfile(os.path.join(manifests.REPOSITORY, source)):
             lines += [f"$(INSTALL_DIR) $(1){os.path.dirname(target)}", f"$(CP) $(PKG_BUILD_DIR)/{source} $(1){target}"]
         else:
             lines += [f"$(INSTALL_DIR) $(1){target}", f"$(CP) $(PKG_BUILD_DIR)/{source}/. $(1){target}/"]
+            theirs = [one for one in sorted(manifests.others(manifest, what)) if one.startswith(source + "/")]
+            lines += [f"rm -rf $(1){target}{one[len(source) :]}" for one in theirs]
+    if "only" in what:
+        lines.append(f"$(FIND) $(1) -type f ! -name '{what['only']}' -delete")
+        lines.append("$(call Python3/DeleteEmptyDirs,$(1))")
     for condition, mode in (("", "0755"), ("!", "0644")):
         test = f"{condition} -perm -u+x".strip()
         lines.append(f"$(FIND) $(1) -type f {test} -exec chmod {mode} {{}} +")
     lines += [f"chmod {mode} $(1){target}" for target, mode in what.get("modes", {}).items()]
-    return "\n".join("\t" + line for line in lines)
+    if "only" not in what:
+        lines.append("$(call OasisCompile,$(1))")
+    return definition(f"Package/{name}/install", lines, "\t")
 
 
 def left_out(patterns: list[str]) -> str:
@@ -167,16 +161,22 @@ def left_out(patterns: list[str]) -> str:
 def texts(manifest: Manifest) -> dict[str, str]:
     """Return {path in the feed: text} of every file that is written."""
     every = manifest["packages"]
-    oasis, luci = every["oasis"], every["luci-app-oasis"]
+    luci = every["luci-app-oasis"]
     head = {key: manifest[key] for key in ("version", "release", "maintainer", "license", "license_files")}
-    mine = "".join(package(name, every[name]) for name in manifest["homes"]["oasis"])
+    ours = manifest["homes"]["oasis"]
+    mine = "".join(package(name, every[name]) for name in ours)
     pages = _LUCI.format(
         title=luci["title"],
         description=" ".join(luci["description"]),
         depends=words(luci["depends"], "+"),
         scripts="\n" + scripts("luci-app-oasis", luci).rstrip("\n") + "\n",
     )
-    inside = {"packages": mine, "install": install(oasis), "left_out": left_out(manifest["leave_out"])}
+    inside = {
+        "packages": mine,
+        "installs": "".join(install(manifest, name) for name in ours),
+        "calls": "\n".join(f"$(eval $(call BuildPackage,{name}))" for name in ours),
+        "left_out": left_out(manifest["leave_out"]),
+    }
     return {
         "oasis/Makefile": (_HEAD + _OASIS).format(name="oasis", **inside, **head),
         "luci-app-oasis/Makefile": _HEAD.format(name="luci-app-oasis", **head) + pages,
