@@ -91,7 +91,11 @@ def compiled(files: Files, python: str) -> Files:
 def interpreter(python: str, find: Callable[[str], str | None] = shutil.which) -> str:
     """Return the path of a Python, by its version like 3.11. Raises: BuildError where it is not here."""
     name = "python" + python
-    for path in (sys.executable, find(name), *glob.glob(os.path.expanduser(f"~/.pyenv/versions/{python}.*/bin/{name}"))):
+    for path in (
+        sys.executable,
+        find(name),
+        *glob.glob(os.path.expanduser(f"~/.pyenv/versions/{python}.*/bin/{name}")),
+    ):
         code = "import sys; print('%d.%d' % sys.version_info[:2])"
         if path and subprocess.run([path, "-IS", "-c", code], capture_output=True, text=True).stdout.strip() == python:
             return path
@@ -99,7 +103,10 @@ def interpreter(python: str, find: Callable[[str], str | None] = shutil.which) -
 
 
 def packages(manifest: Manifest, repository: str, python: str = "") -> list[Package]:
-    """Return what can be built from this tree: with bytecode for a Python like 3.11, "" with sources. Raises: BuildError."""
+    """Return what can be built from this tree: with bytecode for a Python like 3.11, "" with sources.
+
+    Raises: BuildError.
+    """
     found = []
     for name, about in manifest["packages"].items():
         files = contents(manifest, about, repository)
@@ -173,7 +180,9 @@ def main(words: list[str]) -> int:
     manifest, repository = manifests.load(), manifests.REPOSITORY
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", default=os.path.join(repository, "build", "packages"))
-    parser.add_argument("--python", default="", help="like 3.11, or any: packages with sources; else all that can be made")
+    parser.add_argument(
+        "--python", default="", help="like 3.11, or any: packages with sources; else all that can be made"
+    )
     parser.add_argument("--ipk-key", default="", metavar="FILE", help="secret key of usign or signify for the index")
     parser.add_argument("--apk-key", default="", metavar="FILE", help="secret key (PEM, P-256) for apk's index")
     read = parser.parse_args(words)
@@ -208,7 +217,9 @@ def wanted(manifest: Manifest, python: str) -> list[str]:
 
 
 def show(python: str, built: dict[str, tuple[str, bytes, int]], others: list[str]) -> None:
-    print(f"for Python {python}" if python else "for any Python, with sources: the router compiles them, which is counted")
+    print(
+        f"for Python {python}" if python else "for any Python, with sources: the router compiles them, which is counted"
+    )
     for name, (_, data, size) in built.items():
         print(f"  {name:43} {len(data):>9,} bytes, installed {size:>10,}")
     for path in others:

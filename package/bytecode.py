@@ -1,4 +1,4 @@
-"""Compile sources for the Python that runs this: `python3.13 -X no_debug_ranges package/bytecode.py`, a line of JSON in.
+"""Compile sources for the Python that runs this: `python3.13 -X no_debug_ranges package/bytecode.py`, JSON in.
 
 In: {path on the router: source}. Out: {path: bytecode, base64}, the same bytes each time. Docstrings, asserts (as by
 `-OO`), the columns of tracebacks and the annotations of functions stay out: nothing reads them on a router. Lines stay.
@@ -32,7 +32,7 @@ def bytecode(source: str, path: str) -> bytes:
     """Return the content of a .pyc. Raises: SyntaxError where this Python does not understand the source."""
     code = compile(_Bare().visit(ast.parse(source, path)), path, "exec", dont_inherit=True, optimize=2)
     # Loaded once and written again: what is the same object then depends on the code alone, not on what ran before.
-    return _HEAD + marshal.dumps(marshal.loads(marshal.dumps(code)))
+    return _HEAD + marshal.dumps(marshal.loads(marshal.dumps(code)))  # noqa: S302 # ours, made just now
 
 
 if __name__ == "__main__":

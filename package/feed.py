@@ -1,7 +1,8 @@
 """Write openwrt-feed/ from manifest.json: `python3 package/feed.py`. What it wrote is checked in; a test compares.
 
 A feed is a folder for each source package, with a Makefile for OpenWrt's build system. `oasis` has the service and all
-of its parts, compiled by python3-package.mk; `luci-app-oasis` is in the shape that luci.mk expects (htdocs, root, po), by links into this tree.
+of its parts, compiled by python3-package.mk; `luci-app-oasis` is in the shape that luci.mk expects (htdocs, root, po),
+by links into this tree.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def version(manifest: Manifest) -> str:
 
 
 def needs(manifest: Manifest, package: Manifest, python: str = "") -> list[tuple[str, str, str]]:
-    """Return (package, version, end) of what a package needs: "" any version, without `end` that one, else less than it.
+    """Return (package, version, end) of what a package needs: "" any, no `end` just that one, else below it.
 
     `python` is the one that bytecode is for, like 3.11. Packages of ours need each other as they were built together.
     """
@@ -74,13 +74,13 @@ def is_left_out(manifest: Manifest, name: str) -> bool:
 
 
 def others(manifest: Manifest, package: Manifest) -> set[str]:
-    """Return the sources that other packages name, which are not in a folder of this one; copies (`only`) are not asked."""
+    """Return the sources that other packages name, which are not in a folder of this one; copies (`only`) count not."""
     packages = [one for one in manifest["packages"].values() if one is not package and "only" not in one]
     return set() if "only" in package else {source for one in packages for source in one.get("files", {}).values()}
 
 
 def sources(manifest: Manifest, package: Manifest, repository: str = REPOSITORY) -> dict[str, str]:
-    """Return {path on the router: path of the source}; a folder stands for all that is in it and in no other package."""
+    """Return {path on the router: path of the source}; a folder stands for all in it that is in no other package."""
     found, theirs = {}, {os.path.join(repository, source) for source in others(manifest, package)}
     for target, source in package.get("files", {}).items():
         top = os.path.join(repository, source)

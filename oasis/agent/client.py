@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 
+from oasis import parts
 from oasis.agent.loop_guard import result_of
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
@@ -52,7 +53,8 @@ class Offline:
     def reply(
         self, messages: list[Message], facts: Listening, now_s: int, only_sure: bool = False
     ) -> list[AnswerEvent]:
-        raise ProviderError("the built-in service is not installed", "choose a service with a model: oasis services")
+        absent = parts.absent("offline")
+        raise ProviderError(absent.message, "%s; or choose a service with a model: oasis services" % absent.hint)
 
     def times(self, text: str, facts: Listening | Facts) -> list[tuple[str, list[str]]]:
         return []

@@ -55,7 +55,7 @@ def main(argv: list[str]) -> int:
     daemon.leave_bus()
     daemon.stop()
     if is_again:
-        os.execv(sys.executable, sys.orig_argv)
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606 # the command that runs this
     return 0
 
 

@@ -2,8 +2,8 @@
 
 What a part offers stands in its `manifest.py`: data, and small functions that load the part when they are called. No
 module outside a part names one inside it; it asks here. A manifest that cannot be used is refused with the reason, and
-the rest works. Which commands, methods and tools a part that is not here would have stands in known.json. A manifest has
-VERSION, that of the package which it was made for, and of these what it needs:
+the rest works. Which commands, methods and tools a part that is not here would have stands in known.json. A manifest
+has VERSION, that of the package which it was made for, and of these what it needs:
 
     METHODS        {first word of its methods: module whose gather(kit) makes what answers them}; see api/parts.py
     ROWS           {name: (access, handler, arguments, takes_role?)}: rows of the table of methods; see api/table.py
@@ -136,15 +136,18 @@ def missing(kind: str, name: str) -> UsageError | None:
     """
     for part, row in jsonl.table(__file__, "known.json").items():
         if part != "core" and name in row[kind]:
-            return absent(part, row["title"])
+            return absent(part)
     return None
 
 
-def absent(part: str, title: str) -> UsageError:
+def absent(part: str) -> UsageError:
     """Return what to say of a part that is not in use, with the command that mends it."""
+    title = jsonl.table(__file__, "known.json")[part]["title"]
     root = os.environ.get("OASIS_ROOT") or "/"
     is_apk = any(os.path.exists(os.path.join(root, place)) for place in ("sbin/apk", "usr/bin/apk"))
     command = f"{'apk add' if is_apk else 'opkg install'} oasis-{part}"
     if part in refused:
-        return UsageError(f"{title}: the package oasis-{part} cannot be used: {refused[part]}", "install it again: " + command)
+        return UsageError(
+            f"{title}: the package oasis-{part} cannot be used: {refused[part]}", "install it again: " + command
+        )
     return UsageError(f"{title}: not installed", command)

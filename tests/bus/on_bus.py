@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from oasis.bus.calls import Answers, Rights
 from oasis.errors import ToolError
 from oasis.ubus.incoming import Call

@@ -105,7 +105,9 @@ class Sessions:
         grants: Grants = {}
         for group, kinds in self.groups(session).items():
             for kind in kinds:
-                for obj, methods in [one for file in files[group] for one in file.get(kind, {}).get("ubus", {}).items()]:
+                for obj, methods in [
+                    one for file in files[group] for one in file.get(kind, {}).get("ubus", {}).items()
+                ]:
                     grants.setdefault(obj, set()).update(methods)
         return grants
 

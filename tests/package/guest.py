@@ -26,7 +26,7 @@ import lives  # noqa: E402
 
 WORK = os.environ["WORK"]
 ROOT = WORK + "/router"
-STATUS = "Package: %s\nVersion: 99\nStatus: install user installed\nArchitecture: all\n\n"
+STATUS = "Package: %%s\nVersion: %d.%d\nStatus: install user installed\nArchitecture: all\n\n" % sys.version_info[:2]
 FILES = {
     "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:*:65534:65534:nobody:/var:/bin/false\n",
     "/etc/group": "root:x:0:\nnogroup:x:65534:\n",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from guest import Guest
 
 SOCKET = "/var/run/oasis/oasis.sock"
@@ -44,6 +46,62 @@ def upgraded(guest: Guest) -> dict[str, object]:
     told["new"] = guest.tree()
     told["removed"] = guest.opkg("remove", *reversed(names(feed(guest))))
     told["after"] = guest.tree()
+    return told
+
+
+def parted(guest: Guest) -> dict[str, object]:
+    """Install the core, then add each part, use it, and remove it again; at last remove the core."""
+    told: dict[str, object] = {"before": guest.tree(), "parts": {}}
+    told["installed"] = guest.opkg("install", place(guest, "oasis", "compiled"))
+    told["is_up"] = guest.wait_for(SOCKET)
+    told["alone"] = guest.tree()
+    told["prompt_alone"] = guest.run("oasis", "prompt", "what can you do?")
+    for part, words in PARTS.items():
+        seen = {"absent": guest.run("oasis", *words)}
+        seen["added"] = guest.opkg("install", place(guest, "oasis-" + part, "compiled"))
+        seen["there"] = asked(guest, words, lambda done: "not installed" not in done["err"])
+        seen["removed"] = guest.opkg("remove", "oasis-" + part)
+        seen["gone"] = asked(guest, words, lambda done: "not installed" in done["err"])
+        told["parts"][part] = {**seen, "tree": guest.tree()}
+    told["removed"] = guest.opkg("remove", "oasis")
+    told["after"] = guest.tree()
+    return told
+
+
+NOT_RUNNING = 69  # for the moment in which the daemon begins again
+# What a part is asked by.
+PARTS = {
+    "offline": ("prompt", "what can you do?"),
+    "memory": ("memory", "list"),
+    "schedule": ("schedule", "list"),
+    "telegram": ("telegram", "list"),
+    "mcp": ("servers", "list"),
+    "lua": ("plugins", "list"),
+}
+
+
+def asked(guest: Guest, words: tuple[str, ...], is_it: Callable[[dict[str, object]], bool]) -> dict[str, object]:
+    """Ask until the daemon has taken up what is installed, or 30 s."""
+    for _ in range(60):
+        done = guest.run("oasis", *words)
+        if done["status"] != NOT_RUNNING and is_it(done):
+            break
+        guest.run("sleep", "0.5")
+    return done
+
+
+def from_one_package(guest: Guest) -> dict[str, object]:
+    """Install the one package of before there were parts, use what is in it, and install everything of today."""
+    told: dict[str, object] = {"installed": guest.opkg("install", *feed(guest, "single"))}
+    guest.wait_for(SOCKET)
+    told["said"] = guest.run("oasis", "schedule", "add", "22:00 daily", "what is my public address?")
+    told["fact"] = guest.run("oasis", "memory", "add", "the garage has the old router")
+    told["upgraded"] = guest.opkg("install", *feed(guest))
+    guest.wait_for(SOCKET)
+    told["schedule"] = asked(guest, ("schedule", "list"), lambda done: done["status"] == 0)
+    told["memory"] = guest.run("oasis", "memory", "list")
+    told["prompt"] = guest.run("oasis", "prompt", "what can you do?")
+    told["tree"] = guest.tree()
     return told
 
 
@@ -108,15 +166,18 @@ def by_apk(guest: Guest) -> dict[str, object]:
 
 
 def apks(guest: Guest, folder: str) -> list[str]:
-    listed = str(guest.run("find", "/packages/" + folder, "-name", "*.apk")["out"]).split()
-    return [path for path in listed if "oasis-requests" not in path]
+    return str(guest.run("find", "/packages/" + folder, "-name", "*.apk")["out"]).split()
 
 
 def feed(guest: Guest, folder: str = "first") -> list[str]:
-    """Return the packages of a feed in the order in which they depend on each other, but the one without files."""
-    listed = str(guest.run("find", "/packages/" + folder, "-name", "*.ipk")["out"]).split()
-    found = [path for path in listed if "oasis-requests" not in path]
-    return sorted(found, key=lambda path: ("i18n" in path, "luci" in path, path))
+    """Return the packages of a feed in the order in which they depend on each other."""
+    found = str(guest.run("find", "/packages/" + folder, "-name", "*.ipk")["out"]).split()
+    return sorted(found, key=lambda path: ("i18n" in path, "full" in path, "luci" in path, path.count("-"), path))
+
+
+def place(guest: Guest, name: str, folder: str = "first") -> str:
+    """Return where a package of a feed is."""
+    return next(path for path in feed(guest, folder) if names([path]) == [name])
 
 
 def names(paths: list[str]) -> list[str]:

@@ -72,7 +72,9 @@ def test_a_file_of_a_part_has_the_methods_of_that_part_alone():
         part = manifest.__name__.split(".")[2]
         own = {"oasis." + name for table in ("ROWS", "BUS_METHODS") for name in getattr(manifest, table, {})}
         found = [file for name, file in bus_files() if name == f"oasis-{part}.json"]
-        methods = {f"{where}.{one}" for file in found for where, rule in file["access"].items() for one in rule["methods"]}
+        methods = {
+            f"{where}.{one}" for file in found for where, rule in file["access"].items() for one in rule["methods"]
+        }
         assert methods == own
 
 

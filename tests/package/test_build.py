@@ -179,11 +179,14 @@ def test_modes_and_times_of_the_checkout_do_not_matter(tree, tmp_path, python):
 @pytest.mark.parametrize("python", HERE)
 def test_bytecode_is_for_one_python_and_brings_no_source_and_no_docstring(packaging, python):
     every = {one.name: one for one in packages(packaging, python)}
-    inside = [(path, data) for one in every.values() if one.name != "oasis-src" for path, (data, _) in one.files.items()]
+    inside = [
+        (path, data) for one in every.values() if one.name != "oasis-src" for path, (data, _) in one.files.items()
+    ]
     code = [data for path, data in inside if path.endswith(".pyc")]
     assert len(code) > 200 and not [path for path, _ in inside if path.endswith(".py")]
     magic = subprocess.check_output(
-        [packaging.build.interpreter(python), "-c", "import importlib.util as u; print(u.MAGIC_NUMBER.hex())"], text=True
+        [packaging.build.interpreter(python), "-c", "import importlib.util as u; print(u.MAGIC_NUMBER.hex())"],
+        text=True,
     )
     assert {data[:4].hex() for data in code} == {magic.strip()}
     assert not any(b"Return the names of" in data for data in code)
@@ -196,7 +199,10 @@ def test_bytecode_is_for_one_python_and_brings_no_source_and_no_docstring(packag
 def test_a_python_that_is_not_here_is_named(packaging, tree, tmp_path):
     done = build(tree, tmp_path / "out", "--python", "3.99")
     assert done.returncode == 1
-    assert done.stderr == "package: there is no python3.99 on PATH; packages with sources need none: make package PYTHON=any\n"
+    assert (
+        done.stderr
+        == "package: there is no python3.99 on PATH; packages with sources need none: make package PYTHON=any\n"
+    )
 
 
 def test_sources_to_read_are_beside_what_runs(built):

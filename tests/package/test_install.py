@@ -11,6 +11,8 @@ import sys
 
 import pytest
 
+from tests.package import lives
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = ("busybox", "unshare", "mount", "ldd")
 # What stays is the owner's: chats, keys, history. The last is the stand-in's.
@@ -22,29 +24,45 @@ CHANGED = {"/etc/passwd", "/etc/group", "/etc/shadow", "/usr/lib/opkg/status"}
 
 @pytest.fixture(scope="module")
 def feeds(tmp_path_factory, packaging):
-    """Write this version's packages and those of a next one, which has a module less."""
+    """Write the packages in four ways.
+
+    first: of this version. next: of one that comes after it and has a module less. single: as before there were parts,
+    all of them in one package. compiled: bytecode for this host's Python, where that can be made.
+    """
     top = tmp_path_factory.mktemp("feeds")
     manifest = packaging.manifest.load()
-    nearby = copy.deepcopy(manifest)
-    nearby["version"] = "99.0.0"
+    nearby, single = copy.deepcopy(manifest), copy.deepcopy(manifest)
+    nearby["version"], single["version"] = "99.0.0", "0.0.9"
     nearby["leave_out"].append("help.py")
-    for name, what in (("first", manifest), ("next", nearby)):
+    for name in manifest["homes"]["oasis"]:
+        if name not in ("oasis", "oasis-requests"):
+            del single["packages"][name]
+    own = "%d.%d" % sys.version_info[:2]
+    for name, what, python in (
+        ("first", manifest, ""),
+        ("next", nearby, ""),
+        ("single", single, ""),
+        ("compiled", manifest, own),
+    ):
         os.mkdir(top / name)
-        for file, (_, data, _) in packaging.build.build(what, packaging.REPOSITORY, 1700000000).items():
+        every = packaging.build.packages(what, packaging.REPOSITORY, python)
+        every = [one for one in every if one.name not in ("oasis-src", "oasis-requests")]
+        for file, (_, data, _) in packaging.build.build(every, 1700000000).items():
             (top / name / file).write_bytes(data)
         if shutil.which("apk"):
-            packaging.build.build_apk(what, packaging.REPOSITORY, 1700000000, str(top / name), "")
+            packaging.build.build_apk(every, 1700000000, str(top / name), "")
             for need in ("luci-base", *manifest["packages"]["oasis"]["depends"]):
-                empty = {"name": need, "version": "99", "arch": "noarch"}
+                empty = {"name": need, "version": own, "arch": "noarch"}
                 packaging.apk.build(shutil.which("apk"), empty, {}, {}, f"{top}/{name}/{need}.apk", "", 1700000000)
     others(packaging, top)
-    return top, sorted({need for one in manifest["packages"].values() for need in one["depends"]})
+    needs = {need for one in manifest["packages"].values() for need in one["depends"]}
+    return top, sorted(needs - set(manifest["packages"]))
 
 
 def others(packaging, top):
     """Write packages with the names, versions, dependencies and some of the files of the older program."""
     (top / "other").mkdir()
-    head = {"license": "MIT", "maintainer": "somebody"}
+    head = {"license": "MIT", "maintainer": "somebody", "version": "3.2.6", "release": 1}
     files = {
         "oasis": {
             "/etc/config/oasis": THEIRS,
@@ -58,7 +76,8 @@ def others(packaging, top):
     for name, inside in files.items():
         needs = [] if name == "oasis" else ["oasis"]
         package = {"depends": needs, "section": "utils", "title": name, "description": []}
-        text = packaging.ipk.control(name, package, head, "3.2.6-r1", "", 1, 1)
+        one = packaging.manifest.Package(name, package, head, {}, [(need, "", "") for need in needs])
+        text = packaging.ipk.control(one, 1, 1)
         data = packaging.ipk.build(text, [], {}, {path: (what, 0o755) for path, what in inside.items()}, 1)
         (top / "other" / (name + ".ipk")).write_bytes(data)
 
@@ -78,11 +97,11 @@ def live(feeds, tmp_path_factory):
         pytest.skip("no right to make namespaces here")
 
     def live(name):
-        installed = " ".join(set(feeds[1]) - {"oasis", "luci-app-oasis"})
+        installed = " ".join(feeds[1])
         work = str(tmp_path_factory.mktemp(name))
         env = {**os.environ, "PACKAGES": str(feeds[0]), "INSTALLED": installed, "WORK": work}
         argv = [*isolated, sys.executable, HERE + "/guest.py", name]
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=110, check=False)
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=300, check=False)
         if "overlay" in done.stderr and "mount" in done.stderr:
             pytest.skip("no overlay file system here: " + done.stderr.strip().rpartition("\n")[2])
         assert done.returncode == 0, done.stderr[-3000:]
@@ -172,6 +191,45 @@ def test_an_upgrade_leaves_no_bytecode_of_a_module_that_is_gone(upgraded):
 def test_an_edited_configuration_stays_when_the_package_goes(upgraded):
     assert "/etc/config/oasis" in upgraded["after"]
     assert [path for path in upgraded["after"] if path.startswith("/usr/lib/oasis")] == []
+
+
+@pytest.fixture(scope="module")
+def parted(live):
+    return live("parted")
+
+
+def test_the_core_works_alone(parted):
+    assert parted["installed"]["status"] == 0, parted["installed"]
+    assert parted["is_up"]
+    assert "oasis-offline" in parted["prompt_alone"]["err"], parted["prompt_alone"]
+    ours = [path for path in parted["alone"] if path.startswith("/usr/lib/oasis/oasis/")]
+    assert [path for path in ours if path.endswith("/cli/main.pyc")] and not [
+        path for path in ours if path.endswith(".py")
+    ]
+
+
+@pytest.mark.parametrize("part", lives.PARTS)
+def test_a_part_comes_and_goes_and_leaves_nothing(parted, part):
+    seen = parted["parts"][part]
+    assert "not installed" in seen["absent"]["err"] and f"opkg install oasis-{part}" in seen["absent"]["err"]
+    assert seen["added"]["status"] == 0, seen["added"]
+    assert seen["there"]["status"] == 0, seen["there"]
+    assert seen["removed"]["status"] == 0, seen["removed"]
+    assert f"opkg install oasis-{part}" in seen["gone"]["err"]
+    assert [path for path in seen["tree"] if f"/parts/{part}" in path or f"acl.d/oasis-{part}.json" in path] == []
+
+
+def test_the_core_leaves_only_what_is_the_owners(parted):
+    assert parted["removed"]["status"] == 0, parted["removed"]
+    assert [path for path in parted["after"] if path not in parted["before"] and not path.startswith(LEFT)] == []
+
+
+def test_who_had_the_one_package_keeps_everything_with_all_of_today(live):
+    seen = live("from_one_package")
+    assert seen["upgraded"]["status"] == 0, seen["upgraded"]
+    assert "what is my public address?" in seen["schedule"]["out"], seen["schedule"]
+    assert "the garage has the old router" in seen["memory"]["out"], seen["memory"]
+    assert "undo the last change" in seen["prompt"]["out"]
 
 
 def test_a_configuration_that_was_there_before_is_not_overwritten(live):
