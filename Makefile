@@ -26,7 +26,7 @@ help:
 	@echo "make acl           write the ACL files from the method table"
 	@echo "make i18n          write the template of all texts, and bring the translations up to date with it"
 	@echo "make pictures      take the pictures of all pages in docs/"
-	@echo "make package       installable packages in build/packages, with what they weigh (IPK_KEY=, APK_KEY= sign the index)"
+	@echo "make package       packages in build/packages, with what they weigh (PYTHON=3.11, 3.13 or any; IPK_KEY=, APK_KEY= sign the index)"
 	@echo "make lock          pin again what make run and make test install, with hashes"
 	@echo "make clean         remove build/ and the router root of make run"
 
@@ -69,7 +69,8 @@ LOCK = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-a
 lock: $(BIN)/oasis
 	@$(BIN)/python3 -m pip install -q --disable-pip-version-check uv==0.13.9
 	@cd tests/requirements && ../../$(LOCK) ../../pyproject.toml --python-version 3.10 --extra http -o run.txt
-	@cd tests/requirements && ../../$(LOCK) ../../pyproject.toml --python-version 3.10 --extra http --extra dev -c run.txt -o dev.txt
+	@cd tests/requirements && ../../$(LOCK) ../../pyproject.toml --python-version 3.10 --extra http --extra package --extra dev -c run.txt -o dev.txt
+	@cd tests/requirements && ../../$(LOCK) ../../pyproject.toml --python-version 3.10 --extra package -c dev.txt -o package.txt
 	@cd tests/requirements && ../../$(LOCK) peers.in --python-version 3.11 -c dev.txt -o peers.txt
 	@cd tests/requirements && ../../$(LOCK) models.in --python-version 3.10 --no-deps -o models.txt
 	@npm install --prefix tests --package-lock-only --no-audit --no-fund --loglevel=error
@@ -119,8 +120,13 @@ micropython: $(VENV)/dev
 acl: $(BIN)/oasis
 	@$(BIN)/python3 package/acl.py && $(BIN)/python3 package/known.py
 
+# PYTHON=3.13 is the Python that the bytecode is for; what builds is that of the venv.
 package:
-	@$(PYTHON) package/build.py $(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))
+	@test -x $(BIN)/python3 || python3 -m venv $(VENV)
+	@$(BIN)/python3 -c 'import rcssmin, rjsmin' 2>/dev/null || $(PINNED) -r tests/requirements/package.txt \
+		|| echo "make: rjsmin and rcssmin could not be installed; the pages are packed as they are written"
+	@$(BIN)/python3 package/build.py $(if $(filter 3.% any,$(PYTHON)),--python $(PYTHON)) \
+		$(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))
 
 i18n:
 	@$(PYTHON) package/i18n.py

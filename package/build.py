@@ -61,7 +61,10 @@ def epoch(repository: str, environment: dict[str, str]) -> int:
 
 def contents(manifest: Manifest, package: Manifest, repository: str) -> Files | None:
     """Return every file of a package, None when its catalogue is not there yet."""
-    found = manifests.files(manifest, package, repository)
+    found = {
+        path: (minified(path, data), mode)
+        for path, (data, mode) in manifests.files(manifest, package, repository).items()
+    }
     wanted = package.get("catalogue")
     if wanted:
         source = os.path.join(repository, wanted["po"])
@@ -70,6 +73,17 @@ def contents(manifest: Manifest, package: Manifest, repository: str) -> Files | 
         with open(source, encoding="utf-8") as file:
             found.update(catalogue.files(wanted, file.read()))
     return found
+
+
+def minified(path: str, data: bytes) -> bytes:
+    """Return a script or style of the pages without comments and blanks, where rjsmin and rcssmin are here."""
+    try:
+        import rcssmin
+        import rjsmin
+    except ImportError:
+        return data
+    small = {".js": rjsmin.jsmin, ".css": rcssmin.cssmin}.get(os.path.splitext(path)[1])
+    return small(data.decode()).encode() if small and path.startswith("/www/") else data
 
 
 def compiled(files: Files, python: str) -> Files:

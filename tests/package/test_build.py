@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import os
 import re
 import shutil
@@ -293,3 +294,21 @@ def test_scripts_are_clean(packaging):
     ]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_pages_are_packed_small_and_stay_scripts(packaging):
+    pytest.importorskip("rjsmin", reason="NOT RUN: rjsmin and rcssmin are not installed")
+    files = next(one.files for one in packages(packaging) if one.name == "luci-app-oasis")
+    scripts = {path: data.decode() for path, (data, _) in files.items() if path.endswith(".js")}
+    assert len(scripts) > 25
+    # LuCI calls a module as the body of a function.
+    code = "Object.values(JSON.parse(require('fs').readFileSync(0))).forEach(text => new Function(text))"
+    done = subprocess.run(["node", "-e", code], input=json.dumps(scripts), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for path, text in scripts.items():
+        with open(packaging.REPOSITORY + "/files" + path, encoding="utf-8") as file:
+            whole = file.read()
+        assert len(text) < len(whole)
+        # What LuCI reads of a module, and every text that a person may see.
+        assert re.findall(r"^'require [^']*'", text, re.M) == re.findall(r"^'require [^']*'", whole, re.M)
+        assert re.findall(r"\b_\('[^']*'", text) == re.findall(r"\b_\('[^']*'", whole)

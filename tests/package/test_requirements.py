@@ -34,11 +34,13 @@ def wanted(name):
         lines = read(PINS, name + ".in").splitlines()
         return [line.partition(";")[0].strip() for line in lines if line and not line.startswith("#")]
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
-    lines = extras["http"] if name == "run" else extras["http"] + extras["dev"]
+    lines = {"run": extras["http"], "package": extras["package"]}.get(name) or [
+        one for some in extras.values() for one in some
+    ]
     return [line.partition(";")[0].strip() for line in lines]
 
 
-@pytest.mark.parametrize("name", ["run", "dev", "peers", "models"])
+@pytest.mark.parametrize("name", ["run", "dev", "package", "peers", "models"])
 def test_every_part_is_pinned_to_its_bytes(name):
     pins = pinned(name)
     for word in wanted(name):
