@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 from typing import Any
@@ -15,15 +14,46 @@ RESOURCES = "/www/luci-static/resources/"
 CALL = "import sys; sys.dont_write_bytecode = True; sys.path.insert(0, %r); from oasis.daemon.wiring import Daemon"
 
 
+# What a router installs: the packages, and the goals in bytes, installed and as .ipk.
+SETS: dict[str, tuple[tuple[str, ...], int, int]] = {
+    "core": (("oasis",), 3_200_000, 950_000),
+    "core, page and English": (("oasis", "luci-app-oasis", "oasis-offline"), 4_500_000, 1_400_000),
+    "everything": ((), 6_500_000, 2_200_000),
+    "the page": (("luci-app-oasis",), 0, 75_000),
+    **{f"language {name}": ((f"oasis-offline-{name}",), 0, 130_000) for name in ("de", "es", "ja", "zh")},
+}
+OWN = "%d.%d" % sys.version_info[:2]
+
+
 def weights(bench: Any) -> None:
     """Add the rows that are bytes."""
-    found = _built(bench)
-    _pages(bench, found["luci-app-oasis"])
+    build, _ = _modules()
+    every = _every(OWN)
+    built = {name.partition("_")[0]: one for name, one in build.build(every, 0).items()}
+    for name, (names, most, most_packed) in SETS.items():
+        # The meta package has only dependencies; the sources to read are no part of what runs.
+        some = [built[one] for one in names or set(built) - {"oasis-src", "oasis-requests", "luci-i18n-oasis-ja"}]
+        for how, figure, goal in (
+            ("installed", sum(size for _, _, size in some), most),
+            ("as .ipk", sum(len(data) for _, data, _ in some), most_packed),
+        ):
+            if goal:
+                bench.row(f"{name}, {how}", figure, goal, "its goal", "bytes", 1.0)
+    sources = sum(size for name, (_, _, size) in build.build(_every(""), 0).items() if "-src_" not in name)
+    compiled = sum(size for name, (_, _, size) in built.items() if name != "oasis-src")
+    bench.row("everything with sources that the router compiles", sources, compiled, "as bytecode", "bytes installed")
+    _pages(bench, _files(every, "luci-app-oasis"))
+
+
+def _files(every: list[Any], name: str) -> dict[str, tuple[bytes, int]]:
+    """Return the files of a package."""
+    found: dict[str, tuple[bytes, int]] = next(one.files for one in every if one.name == name)
+    return found
 
 
 def measure(bench: Any, folder: str, times: int) -> None:
     """Add the rows of what compiling costs; `folder` is empty and ours."""
-    lib = _lay_out(_contents()["oasis"], folder + "/installed")
+    lib = _lay_out(_files(_every(""), "oasis"), folder + "/installed")
     sources = _bytes(lib, ".py")
     loading = [sys.executable, "-ISB", "-c", CALL % lib]
     without_ms = min(_cpu_ms(loading) for _ in range(times))
@@ -39,18 +69,10 @@ def _modules() -> tuple[Any, Any]:
     return importlib.import_module("build"), importlib.import_module("manifest")
 
 
-def _contents() -> dict[str, dict[str, tuple[bytes, int]]]:
+def _every(python: str) -> list[Any]:
     build, manifests = _modules()
-    return {name: files for name, _, files in build.packages(manifests.load(), REPOSITORY)}
-
-
-def _built(bench: Any) -> dict[str, dict[str, tuple[bytes, int]]]:
-    build, manifests = _modules()
-    for name, (_, data, installed) in build.build(manifests.load(), REPOSITORY, 0).items():
-        # Without its number: a new version is not another package.
-        name = name.partition("_")[0] + ".ipk"
-        bench.row(f"{name}: packed, beside installed", len(data), installed, "installed, not compressed", "bytes")
-    return _contents()
+    found: list[Any] = build.packages(manifests.load(), REPOSITORY, python)
+    return found
 
 
 def _cpu_ms(argv: list[str]) -> float:
@@ -65,15 +87,8 @@ def _cpu_ms(argv: list[str]) -> float:
 
 def _pages(bench: Any, files: dict[str, tuple[bytes, int]]) -> None:
     pages = {path.removeprefix(RESOURCES): data for path, (data, _) in files.items() if path.startswith(RESOURCES)}
-    if not shutil.which("jsmin"):
-        bench.notes.append("jsmin of luci-base is not on PATH: scripts of the pages are as they are written")
     for name, some in (("the chat page", _needed(pages, "view/oasis/chat.js")), ("all pages", set(pages))):
-        whole = sum(len(pages[path]) for path in some)
-        small = sum(len(_minified(path, pages[path])) for path in some)
-        bench.row(f"{name}, scripts and styles", whole, 0, "", "bytes")
-        if shutil.which("jsmin"):
-            what = f"{name}: {len(some)} scripts and styles, minified"
-            bench.row(what, small, whole, "as they are written", "bytes with jsmin")  # no budget: few have it
+        bench.row(f"{name}, scripts and styles", sum(len(pages[path]) for path in some), 0, "", "bytes")
 
 
 def _needed(pages: dict[str, bytes], first: str) -> set[str]:
@@ -85,15 +100,9 @@ def _needed(pages: dict[str, bytes], first: str) -> set[str]:
             continue
         found.add(path)
         text = pages[path].decode()
-        open_ones += [name.replace(".", "/") + ".js" for name in re.findall(r"^'require ([\w.]+)", text, re.M)]
+        open_ones += [name.replace(".", "/") + ".js" for name in re.findall(r"'require ([\w.]+)", text)]
         open_ones += re.findall(r"oasis/\w+\.css", text)
     return found
-
-
-def _minified(path: str, data: bytes) -> bytes:
-    if not path.endswith(".js") or not shutil.which("jsmin"):
-        return data
-    return subprocess.run(["jsmin"], input=data, stdout=subprocess.PIPE, check=True).stdout
 
 
 def _lay_out(files: dict[str, tuple[bytes, int]], folder: str) -> str:
