@@ -18,12 +18,12 @@ FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baseline.json")
 # Of rows by their unit: how much more is nothing yet. Time is another one on each machine, even beside a peer.
 TOLERANCES = {
     "ms": 2.0, "µs": 2.0, "KiB": 0.25, "bytes": 0.05, "tokens": 0.03, "modules": 0.05, "modules of Python": 0.0,
-    "bytes of Python": 0.05, "calls": 0.25, "": 0.25,
+    "bytes of Python": 0.05, "instructions": 0.03, "calls": 0.25, "": 0.25,
 }  # fmt: skip
 # What stands beside a peer of the same run; all else is the number itself.
-_RATIOS = ("ms", "µs", "KiB")
+_RATIOS = ("ms", "µs", "KiB", "instructions")
 # What another Python changes.
-_OF_PYTHON = ("KiB", "modules of Python", "bytes of Python")
+_OF_PYTHON = ("KiB", "modules of Python", "bytes of Python", "instructions")
 
 Row = dict[str, Any]
 

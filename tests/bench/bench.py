@@ -29,6 +29,7 @@ from tests.bench import (  # noqa: E402
     chats,
     facts,
     growth,
+    instructions,
     knowledge,
     mcp_calls,
     measure,
@@ -75,6 +76,7 @@ class Bench:
         self._memory(copy_root(folder + "/memory"))
         self._command(copy_root(folder + "/command"), launcher.install(folder))
         self._flash(copy_root(folder + "/flash"), folder + "/trace")
+        instructions.measure(self, folder)
         speed.measure(self, folder, self.sizes.pairs)
         chats.measure(self, folder, self.sizes.pairs)
         providers.measure(self, folder, self.sizes.pairs)
