@@ -130,13 +130,11 @@ def _declined(daemon: Daemon, commands: list[str]) -> None:
 
 if __name__ == "__main__":
     import tempfile
+    import types
 
-    class _Rows:
-        notes: list[str] = []
-
-        def row(self, name: str, count: int, bare: int, *_: object) -> None:
-            print(f"{name:60} {count:>14,} {count / bare:8.2f}")
+    def show(name: str, count: int, bare: int, *_: object) -> None:
+        print(f"{name:60} {count:>14,} {count / bare:8.2f}")
 
     with tempfile.TemporaryDirectory() as place:
-        measure(_Rows(), place)
+        measure(types.SimpleNamespace(notes=[], row=show), place)
     sys.exit(0)

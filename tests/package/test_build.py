@@ -312,3 +312,18 @@ def test_the_pages_are_packed_small_and_stay_scripts(packaging):
         # What LuCI reads of a module, and every text that a person may see.
         assert re.findall(r"'require [^']*'", text) == re.findall(r"'require [^']*'", whole)
         assert re.findall(r"\b_\('[^']*'", text) == re.findall(r"\b_\('[^']*'", whole)
+
+
+@pytest.mark.parametrize("launcher", ["/usr/bin/oasis", "/usr/sbin/oasisd"])
+def test_a_package_for_another_python_says_so(packaging, tmp_path, launcher):
+    others = [one for one in HERE if one != "%d.%d" % sys.version_info[:2]]
+    if not others:
+        pytest.skip("NOT RUN: there is no other Python here that packages can be made for")
+    files = next(one.files for one in packages(packaging, others[0]) if one.name == "oasis")
+    for path, (data, _) in files.items():
+        (tmp_path / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path[1:]).write_bytes(data)
+    text = (tmp_path / launcher[1:]).read_text().replace('"/usr/lib/oasis"', repr(f"{tmp_path}/usr/lib/oasis"))
+    done = subprocess.run([sys.executable, "-IS", "-c", text, "help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "the package is for another Python than this router's" in done.stderr and "Traceback" not in done.stderr
