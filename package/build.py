@@ -86,11 +86,17 @@ def minified(path: str, data: bytes) -> bytes:
     return small(data.decode()).encode() if small and path.startswith("/www/") else data
 
 
+def dense(data: bytes) -> bytes:
+    """Return a JSON text without the blanks that only people read."""
+    return json.dumps(json.loads(data), ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def compiled(files: Files, python: str) -> Files:
     """Return the files of a package with bytecode for `python`, like 3.11, in place of sources.
 
     Raises: BuildError where that Python is not here, or does not understand a source.
     """
+    files = {path: (dense(data) if path.endswith(".json") else data, mode) for path, (data, mode) in files.items()}
     sources = {path: data.decode() for path, (data, _) in files.items() if path.endswith(".py")}
     if not sources:
         return files

@@ -31,7 +31,7 @@ def test_the_tables_of_who_takes_part_in_turns_say_what_the_parts_are(parts):
 
 
 def test_what_is_not_installed_says_so(parts):
-    with pytest.raises(UsageError, match="an optional part that is not installed"):
+    with pytest.raises(UsageError, match="there is no part 'knitting'"):
         parts.part("knitting")
 
 

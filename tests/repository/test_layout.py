@@ -270,6 +270,7 @@ STARTS = {
     ("change.apply.transaction", "executor.detach"): "the guard",
     ("change.apply.transaction", "executor.run"): "restore.sh",
     ("change.apply.evidence", "executor.run"): "init scripts, and nft, which lists what was compiled",
+    ("daemon.main", "execv"): "itself again, when other parts are installed",
     ("daemon.wiring", "executor.run"): "the uci program, given to the cursor",
     ("agent.start", "executor.run"): "programs of the router, given to the tools",
     ("cli.without_daemon", "posix_spawn"): "the service's init script, by the hand of who asked for it",

@@ -52,8 +52,12 @@ def test_the_daemon_runs_with_limits_and_time_to_put_back(start):
 
 def test_a_changed_setting_is_a_signal_and_no_restart(start):
     told = start(user="oasis")
-    for line in ("file /etc/config/oasis", "reload_signal HUP", "trigger oasis"):
+    for line in ("reload_signal HUP", "trigger oasis"):
         assert line in told
+    files = next(line for line in told if line.startswith("file ")).split()[1:]
+    assert files[0] == "/etc/config/oasis"
+    # Another part or language is a change as well: each is a file of a package of its own.
+    assert "/usr/lib/oasis/oasis/parts/*/manifest.py*" in files and files[2].endswith("/offline/intents/??.json")
 
 
 def test_a_service_that_is_off_starts_nothing_and_waits_for_being_switched_on(start):
