@@ -143,11 +143,16 @@ def missing(kind: str, name: str) -> UsageError | None:
 def absent(part: str) -> UsageError:
     """Return what to say of a part that is not in use, with the command that mends it."""
     title = jsonl.table(__file__, "known.json")[part]["title"]
-    root = os.environ.get("OASIS_ROOT") or "/"
-    is_apk = any(os.path.exists(os.path.join(root, place)) for place in ("sbin/apk", "usr/bin/apk"))
-    command = f"{'apk add' if is_apk else 'opkg install'} oasis-{part}"
+    command = install("oasis-" + part)
     if part in refused:
         return UsageError(
             f"{title}: the package oasis-{part} cannot be used: {refused[part]}", "install it again: " + command
         )
     return UsageError(f"{title}: not installed", command)
+
+
+def install(package: str) -> str:
+    """Return the command that installs a package here."""
+    root = os.environ.get("OASIS_ROOT") or "/"
+    is_apk = any(os.path.exists(os.path.join(root, place)) for place in ("sbin/apk", "usr/bin/apk"))
+    return ("apk add " if is_apk else "opkg install ") + package

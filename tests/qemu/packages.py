@@ -14,7 +14,10 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 # The release of the version that is the upgrade: above every real one.
 NEWER = 99
 # In the order of their dependencies; what the router can do without is not installed.
-WANTED = ("oasis", "luci-app-oasis", "luci-i18n-oasis-ja")
+WANTED = (
+    "oasis", "oasis-offline", "oasis-memory", "oasis-schedule", "oasis-telegram", "oasis-mcp", "oasis-lua",
+    "oasis-offline-de", "oasis-offline-es", "oasis-offline-ja", "oasis-offline-zh", "luci-app-oasis", "luci-i18n-oasis-ja",
+)  # fmt: skip
 # The same builder as `make package`, with another release: the only thing that an upgrade needs to be one.
 _BUILD = """
 import sys
@@ -22,7 +25,7 @@ sys.path.insert(0, sys.argv[1] + "/package")
 import build, manifest
 whole = manifest.load()
 manifest.load = lambda *words: {**whole, "release": int(sys.argv[2]) or whole["release"]}
-sys.exit(build.main(["--output", sys.argv[3]]))
+sys.exit(build.main(["--python", "any", "--output", sys.argv[3]]))
 """
 
 
@@ -36,11 +39,11 @@ def build(target: str, release: int = 0) -> None:
 
 
 def files(folder: str, kind: str) -> list[str]:
-    """Return the packages of a folder in the order of their dependencies; kind is ipk or apk."""
+    """Return the packages that build() wrote in the order of their dependencies; kind is ipk or apk."""
     found = []
     for name in WANTED:
         separator = "_" if kind == "ipk" else "-[0-9]"
-        found += sorted(glob.glob(os.path.join(folder, name + separator + "*." + kind)))
+        found += sorted(glob.glob(os.path.join(folder, "any", name + separator + "*." + kind)))
     return found
 
 

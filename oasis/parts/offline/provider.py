@@ -13,10 +13,12 @@ asked for, a guess that was said back ("Do you mean: … ?"), or the request its
 from __future__ import annotations
 
 import functools
+import os
 import time
 from collections.abc import Sequence
 
 from oasis.core import jsonl
+from oasis.parts import install
 from oasis.parts.offline import caution, results
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.clause import Lexicon, Names, Naming, narrow
@@ -46,12 +48,19 @@ def load(name: str) -> Any:
     return jsonl.table(__file__, "intents/" + name + ".json")
 
 
+def _is_here(name: str) -> bool:
+    return os.path.exists(f"{os.path.dirname(__file__)}/intents/{name}.json")
+
+
 class Provider:
     """What was read of the intents and languages; answers any number of chats, one after the other."""
 
     def __init__(self) -> None:
         data: IntentsData = load("intents")
-        self.languages = data["languages"]
+        # English is part of this one; each other language is a package of its own.
+        self._common = data["languages"]
+        self.languages = {name: common for name, common in self._common.items() if _is_here(name)}
+        self._absent = data["absent"]
         self.intents = data["intents"]
         self.providers = data["providers"]
         self._services = data["services"]
@@ -59,6 +68,14 @@ class Provider:
         self._words: dict[str, Words] = {}
         self._evidence: EvidenceData = {}  # what all languages share
         self._moments: dict[str, Moments] = {}
+
+    def absent(self, said: str) -> str:
+        """Return what to say to who speaks a language that is not installed, in that language; "" to all others."""
+        known = {name: familiarity(said, common) for name, common in self._common.items()}
+        spoken = max(known, key=lambda name: (known[name], name in self.languages))
+        if spoken in self.languages:
+            return ""
+        return sentence(self._absent[spoken], {"install": install("oasis-offline-" + spoken)})
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
@@ -207,6 +224,9 @@ class Session:
     def follow(self, messages: list[Message]) -> Answer:
         """Return the answer to the last owner message, with what the messages before it left open."""
         chain = _owner_turns(messages)
+        foreign = self._known.absent(chain[-1][0]) if chain else ""
+        if foreign:
+            return Answer(foreign)
         self._order = self._by_familiarity(" ".join(said for said, _ in chain))
         self._kept = self._order[0]
         self.use(self._kept)

@@ -72,6 +72,7 @@ Intent = TypedDict(
 
 class IntentsData(TypedDict):
     languages: dict[str, list[str]]  # the most common words of each
+    absent: dict[str, str]  # what is said in a language that is not installed
     providers: dict[str, list[str]]  # of DNS
     services: list[str]
     intents: dict[str, Intent]
