@@ -24,6 +24,11 @@ TITLES = {
     "schedule": "the schedule",
     "telegram": "the messenger",
 }
+# What the owner has in a part, below /etc/oasis.
+KEEPS = {
+    "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"], "offline": [],
+    "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
+}  # fmt: skip
 
 
 def text() -> str:
@@ -46,6 +51,7 @@ def text() -> str:
             "chat_commands": list(getattr(manifest, "CHAT_COMMANDS", {})),
             "methods": list(getattr(manifest, "METHODS", {})),
             "tools": tools,
+            "keeps": KEEPS[name],
         }
         rows.append(f"{json.dumps(name)}: {json.dumps(found)}")
     return "{" + ",\n ".join(rows) + "}\n"

@@ -112,6 +112,7 @@ class Methods:
             "waiting": self._cards(), "ending": self._ending(), "unconfined": self._services.unconfined(),
             "upstream": self._services.has_old(), "bus": self._services.bus_faults(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
+            "missing": [{"message": one.message, "hint": one.hint} for one in parts.all_missing()],
         }  # fmt: skip
 
     def run_start(

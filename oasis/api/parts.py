@@ -155,6 +155,10 @@ class OptionalParts:
         for name, is_wanted in parts.merged("STARTING").items():
             if is_wanted(self._kit):
                 self.part(name).start()
+        for one in parts.all_missing(self._kit.root.state_folder):
+            text = "%s, and what it keeps for you waits for it: %s" % (one.message, one.hint)
+            self._kit.log(text)
+            self.part("notice").tell("part_missing", text)
 
     def settle(self) -> None:
         """Let parts be as the settings want them; where nobody turned one on, nothing of it is loaded."""

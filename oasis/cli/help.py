@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from oasis import parts
 from oasis.catalogue.entries import distance
 from oasis.cli.commands import FLAGS, OK, TEXTS, every
 from oasis.errors import UsageError
-from oasis.parts import missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ def whole() -> str:
     lines = [*TEXTS["introduction"]]
     for title, listed in GROUPS.items():
         lines += ["", f"{title}:", *[f"  {name:{width}}  {known[name][1]}" for name in listed if name in known]]
+    absent = parts.all_missing()
+    if absent:
+        lines += ["", "Optional parts:", *[f"  {one.message} ({one.hint})" for one in absent]]
     lines += ["", "More help (oasis help SUBJECT):", *[f"  {name:{width}}  {SUBJECTS[name][0]}" for name in SUBJECTS]]
     lines += ["", *TEXTS["options"], "", "Exit statuses:"]
     return "\n".join([*lines, *[f"  {status:3}  {words}" for status, words in TEXTS["exit_statuses"]]])
@@ -51,7 +54,7 @@ def one(name: str) -> str:
 
 def unknown(name: str, others: list[str]) -> UsageError:
     """Return what to say of a word that is no command: the one that was meant, or how it is said to the router."""
-    absent = missing("commands", name)
+    absent = parts.missing("commands", name)
     if absent:
         return absent
     hint = "`oasis help` lists the commands"

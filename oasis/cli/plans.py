@@ -18,7 +18,7 @@ from oasis.cli.prompt import Turn, ask_approval, follow, followed, pending_chang
 from oasis.cli.rpc_client import NoDaemon
 from oasis.cli.terminal import YES, ask
 from oasis.core import jsonl
-from oasis.core.when import since
+from oasis.core.when import shown, since
 from oasis.errors import OasisError, SchemaError, StoreError, UsageError
 
 TYPE_CHECKING = False
@@ -223,6 +223,13 @@ def alive(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     except OasisError as error:
         screen.json({"error": error.as_dict()})
     return OK
+
+
+def show_notices(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print what happened while nobody looked, oldest first."""
+    reply = call("notice.list", {})
+    lines = [f"{shown(one['when_unix_s'])}  {one['text']}" for one in reply["notices"]]
+    return screen.result(reply, lines or ["nothing has happened since the router started"])
 
 
 def show_audit(call: Call, arguments: dict[str, str], screen: Screen) -> int:

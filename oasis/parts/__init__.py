@@ -140,6 +140,25 @@ def missing(kind: str, name: str) -> UsageError | None:
     return None
 
 
+def all_missing(state_folder: str = "") -> list[UsageError]:
+    """Return what to say of each part that is not in use; with a folder only of those that keep something there."""
+    there = {manifest.__name__.split(".")[2] for manifest in manifests()}
+    found = []
+    for name, row in jsonl.table(__file__, "known.json").items():
+        if name in there or name == "core":
+            continue
+        if not state_folder or any(_has_content(f"{state_folder}/{kept}") for kept in row["keeps"]):
+            found.append(absent(name))
+    return found
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return bool(os.listdir(path)) if os.path.isdir(path) else os.path.getsize(path) > 0
+    except OSError:
+        return False
+
+
 def absent(part: str) -> UsageError:
     """Return what to say of a part that is not in use, with the command that mends it."""
     title = jsonl.table(__file__, "known.json")[part]["title"]

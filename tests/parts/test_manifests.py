@@ -208,3 +208,35 @@ def test_a_change_that_waits_is_not_put_back_by_a_part_that_comes(copy, daemon):
     while "telegram.list" in methods(daemon):
         assert time.monotonic() < until, daemon.log()
         time.sleep(0.1)
+
+
+def test_help_lists_what_is_not_installed_and_what_installs_it(copy, tmp_path):
+    assert "Optional parts:" not in oasis(copy, "help").stdout
+    shutil.rmtree(copy / "telegram")
+    assert "the messenger: not installed (opkg install oasis-telegram)" in oasis(copy, "help").stdout
+
+
+def test_a_part_that_goes_while_it_is_in_use_keeps_its_data_and_the_owner_is_told(copy, tmp_path):
+    root = copy_root(str(tmp_path / "router"))
+    first = start_daemon(root, library=str(copy.parent.parent))
+    try:
+        assert "id" in str(first.call("schedule.add", when="22:00 daily", wish="is the internet working?"))
+    finally:
+        first.stop()
+    os.rename(copy / "schedule", tmp_path / "schedule")
+    second = start_daemon(root, library=str(copy.parent.parent))
+    try:
+        notices = [one["text"] for one in second.call("notice.list")["notices"]]
+        assert notices == [
+            "the schedule: not installed, and what it keeps for you waits for it: opkg install oasis-schedule"
+        ]
+        assert "version" in second.call("info")
+        assert "the schedule: not installed" in str(second.call("info")["missing"])
+    finally:
+        second.stop()
+    os.rename(tmp_path / "schedule", copy / "schedule")
+    third = start_daemon(root, library=str(copy.parent.parent))
+    try:
+        assert "is the internet working?" in str(third.call("schedule.list"))
+    finally:
+        third.stop()

@@ -1,4 +1,4 @@
-"""`oasis telegram` and `oasis notices`: who may write to the router's bot, how it goes, and what happened meanwhile.
+"""`oasis telegram`: who may write to the router's bot, and how it goes.
 
 Contract: the bot's token is no word of a command (`oasis key telegram` asks for it); a secret for codes is shown once,
 and kept only when a code that it gives came back.
@@ -54,13 +54,6 @@ def telegram(call: Call, arguments: dict[str, str], screen: Screen) -> int:
             return DECLINED
         return screen.result(call("telegram.secret", {"code": code}), "the secret is kept; codes of an older one end")
     raise UsageError("that is not understood", _USAGE)
-
-
-def notices(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print what happened while nobody looked, oldest first."""
-    reply = call("notice.list", {})
-    lines = [f"{when.shown(one['when_unix_s'])}  {one['text']}" for one in reply["notices"]]
-    return screen.result(reply, lines or ["nothing has happened since the router started"])
 
 
 def _list(reply: Overview, screen: Screen) -> int:

@@ -43,5 +43,4 @@ COMMANDS = {
         "ACTION is list, on, off, pair [guest], forget ID, secret, approve on|off or notices on|off; guests only ask.\n"
         "With `approve on` plans can be approved there; `secret` sets up the codes that risky ones need.",
     ),
-    "notices": ("", "list what happened while nobody looked", "parts.telegram.command:notices", ""),
 }
