@@ -98,11 +98,10 @@ def test_a_decision_has_choice_reason_and_what_would_change_it():
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
     """Return {package: (bytes to download, bytes installed)} as `make package PYTHON=3.11` prints them."""
-    code = "import sys; sys.path.insert(0, 'package'); import build; sys.exit(build.main(['--python', sys.argv[2], '--output', sys.argv[1]]))"
+    own = "%d.%d" % sys.version_info[:2]
     folder = str(tmp_path_factory.mktemp("packages") / "built")
-    done = subprocess.run(
-        [sys.executable, "-c", code, folder, "%d.%d" % sys.version_info[:2]], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
+    argv = [sys.executable, "package/build.py", "--python", own, "--output", folder]
+    done = subprocess.run(argv, cwd=REPOSITORY, capture_output=True, text=True, check=True)
     lines = re.findall(r"^ +(\S+?)_\S+\.ipk +([\d,]+) bytes, installed +([\d,]+)$", done.stdout, flags=re.M)
     return {name: (int(packed.replace(",", "")), int(put.replace(",", ""))) for name, packed, put in lines}
 

@@ -13,7 +13,7 @@ import pytest
 from tests.oasisd import REPOSITORY
 
 SAID = {
-    "de": ("nenne den router attic", "Deutsch verstehe ich erst mit einem weiteren Paket: opkg install oasis-offline-de"),
+    "de": ("nenne den router attic", "erst mit einem weiteren Paket: opkg install oasis-offline-de"),
     "es": ("reinicia el router por favor", "Para entender español me falta un paquete: opkg install oasis-offline-es"),
     "ja": ("ルーターを再起動してください", "もう一つパッケージが必要です: opkg install oasis-offline-ja"),
     "zh": ("请重启路由器，把它打开", "还需要一个软件包：opkg install oasis-offline-zh"),
