@@ -1,3 +1,3 @@
 """Oasis: an operator for OpenWrt routers that lives on the router."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

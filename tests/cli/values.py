@@ -50,7 +50,7 @@ def change(**changes):
 
 def info(**changes):
     return {
-        "version": "0.1.0",
+        "version": "0.2.0",
         "root": "/",
         "backend": "file",
         "provider": {"identifier": "s1", "name": "offline", "model": "intents"},

@@ -124,7 +124,7 @@ def test_control_tells_dependencies_conflicts_users_and_size(built, packaging):
         package = manifest["packages"][fields["Package"]]
         assert name == f"{fields['Package']}_{fields['Version']}_all.ipk"
         ours = manifest["homes"]["oasis"]
-        wanted = [one + " (= 0.1.0-r1)" if one in ours else one for one in package["depends"]]
+        wanted = [one + " (= 0.2.0-r1)" if one in ours else one for one in package["depends"]]
         assert fields.get("Depends", "") == ", ".join(wanted)
         assert fields.get("Conflicts", "") == ", ".join(package.get("conflicts", []))
         assert fields.get("Require-User", "").split() == [f"{user}:{user}" for user in package.get("users", [])]
@@ -247,7 +247,7 @@ def test_apk_packages_bring_what_openwrt_reads_of_them(packaging):
     assert texts["oasis.rusers"].split()[0] == "oasis:oasis"
     info = packaging.apk.info(one)
     assert set(info["depends"].split()) == {*package["depends"], *("!" + name for name in package["conflicts"])}
-    assert (info["arch"], info["version"]) == ("noarch", "0.1.0-r1")
+    assert (info["arch"], info["version"]) == ("noarch", "0.2.0-r1")
 
 
 @pytest.mark.skipif(not shutil.which("usign"), reason="usign is not on PATH")

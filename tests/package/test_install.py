@@ -32,7 +32,7 @@ def feeds(tmp_path_factory, packaging):
     top = tmp_path_factory.mktemp("feeds")
     manifest = packaging.manifest.load()
     nearby, single = copy.deepcopy(manifest), copy.deepcopy(manifest)
-    nearby["version"], single["version"] = "99.0.0", "0.0.9"
+    nearby["version"], single["version"] = "99.0.0", "0.1.0"
     nearby["leave_out"].append("help.py")
     for name in manifest["homes"]["oasis"]:
         if name not in ("oasis", "oasis-requests"):
@@ -123,7 +123,7 @@ def upgraded(live):
 def test_an_installed_service_runs_and_answers(whole):
     assert whole["installed"]["status"] == 0, whole["installed"]
     assert whole["is_up"], whole["daemon"]
-    assert whole["version"]["out"] == "oasis 0.1.0\n"
+    assert whole["version"]["out"] == "oasis 0.2.0\n"
     assert whole["prompt"]["status"] == 0 and "undo the last change" in whole["prompt"]["out"], whole["prompt"]
 
 
@@ -245,7 +245,7 @@ def test_the_older_program_of_that_name_is_replaced_when_the_owner_says_so(live)
     assert seen["theirs"]["status"] == 0, seen["theirs"]
     assert "conflict" in seen["refused"]["err"]
     assert seen["ours"]["status"] == 0, seen["ours"]
-    assert seen["is_up"] and seen["version"]["out"] == "oasis 0.1.0\n"
+    assert seen["is_up"] and seen["version"]["out"] == "oasis 0.2.0\n"
     assert "option key 'abc'" in seen["config"]
     assert {"/etc/rc.d/S95oasis", "/etc/rc.d/S11oasis-restore"} <= set(seen["after"])
     for tree in (seen["after"], seen["at_last"]):

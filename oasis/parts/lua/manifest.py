@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from oasis.daemon.wiring import Daemon
     from oasis.parts.lua.phone import Phone
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 # Where manifests of tool servers are put.
 FOLDER = "/etc/oasis/tool-manifest.d"

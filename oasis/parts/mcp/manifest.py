@@ -5,7 +5,7 @@ from __future__ import annotations
 if False:  # annotations only
     from oasis.api.parts import Services
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 _SECTIONS = ("mcp_server", "remote_mcp_server")
 

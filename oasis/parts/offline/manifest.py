@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.child_process import Offline
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 
 def offline(idle_s: int) -> Offline:

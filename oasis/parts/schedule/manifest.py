@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from oasis.system.root import Root
     from oasis.tools.router import Facts
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 METHODS = {"schedule": "parts.schedule.scheduler"}
 # The fields of a scheduled job, see shapes.pyi.
