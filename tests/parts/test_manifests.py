@@ -63,6 +63,26 @@ def test_without_parts_there_is_the_core_and_nothing_of_them(copy):
     assert "schedule" not in found["commands"] and "undo" in found["commands"]
 
 
+EVERY_MODULE = """
+import json, os
+top = sys.path[0]
+names = []
+for folder, folders, files in os.walk(top + '/oasis'):
+    for file in files:
+        if file.endswith('.py') and not file.startswith('__'):
+            names.append(os.path.relpath(os.path.join(folder, file), top)[:-3].replace('/', '.'))
+for name in names:
+    __import__(name)
+print(json.dumps(sorted(name for name in sys.modules if name.startswith('oasis.parts'))))
+"""
+
+
+def test_no_module_of_the_core_imports_a_part(copy):
+    for name in PARTS:
+        shutil.rmtree(copy / name)
+    assert run(copy, EVERY_MODULE) == ["oasis.parts"]
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_each_part_works_alone(copy, name):
     for other in PARTS:

@@ -71,6 +71,8 @@ class Provider:
 
     def absent(self, said: str) -> str:
         """Return what to say to who speaks a language that is not installed, in that language; "" to all others."""
+        if len(self.languages) == len(self._common):
+            return ""
         known = {name: familiarity(said, common) for name, common in self._common.items()}
         spoken = max(known, key=lambda name: (known[name], name in self.languages))
         if spoken in self.languages:

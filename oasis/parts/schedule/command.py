@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.cli.commands import DECLINED, OK
+from oasis.cli.commands import DECLINED, OK, whole
 from oasis.cli.prompt import follow
 from oasis.cli.terminal import Screen, is_meant, read_text
 from oasis.core import clean
@@ -68,9 +68,9 @@ def _given(arguments: dict[str, str]) -> JobChanges:
     options = (("--zone", "timezone"), ("--service", "service"), ("--when", "when"))
     found: JobChanges = {field: arguments[one] for one, field in options if arguments[one]}  # type: ignore[assignment]
     if arguments["--pause"]:
-        if not str(arguments["--pause"]).isdigit():
+        found["pause_s"] = whole(arguments["--pause"])
+        if found["pause_s"] < 0:
             raise UsageError(f"--pause is {arguments['--pause']!r}", "seconds, like 600")
-        found["pause_s"] = int(arguments["--pause"])
     return found
 
 
