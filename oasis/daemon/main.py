@@ -55,13 +55,14 @@ def main(argv: list[str]) -> int:
     daemon.leave_bus()
     daemon.stop()
     if is_again:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the program that begins listens again; _serve looks itself
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606 # the command that runs this
     return 0
 
 
 def _serve(daemon: Daemon, stopping: int) -> bool:
     """Wait for the signal to stop; return whether the program is to begin again, since other parts are installed."""
-    is_other = False
+    is_other = parts.has_changed()  # while this one began
     while not (is_other and daemon.is_idle()):
         if is_other and not select.select([stopping], [], [], 1.0)[0]:
             continue

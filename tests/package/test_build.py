@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -53,6 +54,8 @@ def control(data):
 def build(tree, output, *words, python=sys.executable):
     argv = [python, "-B", str(tree / "package" / "build.py"), "--output", str(output), *words]
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "SOURCE_DATE_EPOCH": str(EPOCH)}
+    if importlib.util.find_spec("rjsmin"):  # in pure Python for any other interpreter
+        env["PYTHONPATH"] = os.path.dirname(importlib.util.find_spec("rjsmin").origin)
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
 
 

@@ -246,6 +246,7 @@ def test_a_part_that_goes_while_it_is_in_use_keeps_its_data_and_the_owner_is_tol
     os.rename(copy / "schedule", tmp_path / "schedule")
     second = start_daemon(root, library=str(copy.parent.parent))
     try:
+        told(second, "waits for it: opkg install oasis-schedule")
         notices = [one["text"] for one in second.call("notice.list")["notices"]]
         assert notices == [
             "the schedule: not installed, and what it keeps for you waits for it: opkg install oasis-schedule"

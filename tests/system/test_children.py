@@ -52,6 +52,7 @@ def test_one_module_of_the_daemon_starts_processes():
     found = {name: set(starts_processes(tree)) for name, tree in sources()}
     assert {name: words for name, words in found.items() if words} == {
         "system/child.py": {"posix_spawn"},
+        "daemon/main.py": {"execv"},  # itself again, when other parts are installed
         "cli/without_daemon.py": {"posix_spawn"},  # a command at a terminal: the init script, by the owner's word
         "parts/memory/command.py": {"spawnvp"},  # a command at a terminal: the owner's own editor
         "worker/rights.py": {"execvpe"},  # a process that has given its rights away becomes the program

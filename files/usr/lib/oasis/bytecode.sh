@@ -1,5 +1,6 @@
 #!/bin/sh
-# Bytecode of the service for the Python that this router has: `make` writes it, once for each Python, `drop` removes it.
+# Bytecode of the service for the Python that this router has: `make` writes it, once for each Python, `add` what is new
+# of it (a part that was installed), `drop` removes it.
 # Called when the package is installed or removed, and at each start of the service, because a new firmware or a built
 # image may bring another Python. Without it everything works, but each start compiles and takes more memory.
 
@@ -15,8 +16,11 @@ make() {
 	# Built by the SDK: the bytecode is in the package, the sources are not.
 	[ -e "$lib/__init__.py" ] || return 0
 	python=$(readlink -f /usr/bin/python3) || return 0
-	[ "$(cat "$made" 2>/dev/null)" != "$python" ] || return 0
-	drop
+	if [ "$(cat "$made" 2>/dev/null)" = "$python" ]; then
+		[ "$1" = add ] || return 0
+	else
+		drop
+	fi
 	echo "oasis: compiling for ${python##*/}, once"
 	# By the time of the sources: with another kind of bytecode a source that was replaced would not be noticed.
 	if "$python" -IS -m compileall -q --invalidation-mode timestamp "$lib"; then
@@ -28,8 +32,8 @@ make() {
 }
 
 case "$1" in
-	make) [ -n "$IPKG_INSTROOT" ] || make ;;
+	make | add) [ -n "$IPKG_INSTROOT" ] || make "$1" ;;
 	drop) drop ;;
-	*) echo "usage: bytecode.sh make | drop" >&2; exit 1 ;;
+	*) echo "usage: bytecode.sh make | add | drop" >&2; exit 1 ;;
 esac
 exit 0
