@@ -20,7 +20,7 @@ _GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
 
 def gzip(data: bytes) -> bytes:
     """Return `data` in gzip form; Python's own writer differs between its versions in the head."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1)
     body = packer.compress(data) + packer.flush()
     return _GZIP_HEAD + body + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
 
