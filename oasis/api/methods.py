@@ -112,7 +112,10 @@ class Methods:
             "waiting": self._cards(), "ending": self._ending(), "unconfined": self._services.unconfined(),
             "upstream": self._services.has_old(), "bus": self._services.bus_faults(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
-            "missing": [{"message": one.message, "hint": one.hint} for one in parts.all_missing()],
+            "missing": [
+                {"part": name, "message": one.message, "hint": one.hint, "refused": name in parts.refused}
+                for name, one in parts.all_missing().items()
+            ],
         }  # fmt: skip
 
     def run_start(

@@ -155,7 +155,7 @@ class OptionalParts:
         for name, is_wanted in parts.merged("STARTING").items():
             if is_wanted(self._kit):
                 self.part(name).start()
-        for one in parts.all_missing(self._kit.root.state_folder):
+        for one in parts.all_missing(self._kit.root.state_folder).values():
             text = "%s, and what it keeps for you waits for it: %s" % (one.message, one.hint)
             self._kit.log(text)
             self.part("notice").tell("part_missing", text)

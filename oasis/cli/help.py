@@ -30,7 +30,7 @@ def whole() -> str:
         lines += ["", f"{title}:", *[f"  {name:{width}}  {known[name][1]}" for name in listed if name in known]]
     absent = parts.all_missing()
     if absent:
-        lines += ["", "Optional parts:", *[f"  {one.message} ({one.hint})" for one in absent]]
+        lines += ["", "Optional parts:", *[f"  {one.message} ({one.hint})" for one in absent.values()]]
     lines += ["", "More help (oasis help SUBJECT):", *[f"  {name:{width}}  {SUBJECTS[name][0]}" for name in SUBJECTS]]
     lines += ["", *TEXTS["options"], "", "Exit statuses:"]
     return "\n".join([*lines, *[f"  {status:3}  {words}" for status, words in TEXTS["exit_statuses"]]])

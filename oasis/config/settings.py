@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from oasis import providers
+from oasis import parts, providers
 from oasis.core import addresses, jsonl
 from oasis.errors import SchemaError, SettingsError
 from oasis.system.files import KnownFiles
@@ -122,7 +122,7 @@ class Settings:
             if model and found[number]["identifier"] == name:
                 found[number] = service(section, known, keys, model)
         if not any(item["identifier"] == OFFLINE for item in found):
-            found.append({**OFFLINE_SERVICE})
+            found.append(built_in(OFFLINE))
         for number, item in enumerate(found):
             item["active"] = number == 0
         return found
@@ -166,7 +166,9 @@ class Settings:
         usable = [item for item in found if item["ready"]]
         if not usable:
             lacks = "; ".join("service %s cannot be used: %s" % (i["name"], i["note"]) for i in found)
-            raise SettingsError(lacks, "mend it (oasis key, oasis change), or let another one answer: oasis select")
+            raise SettingsError(
+                lacks, "mend it (oasis key, oasis change), or let another answer: oasis add, oasis select"
+            )
         return usable
 
     def aliases(self) -> dict[str, list[str]]:
@@ -273,6 +275,15 @@ _METHODS = ("/chat/completions", "/responses", "/messages", "/api/chat", "/api/g
 _LEVELS = ("off", "adaptive", "low", "medium", "high")
 
 
+def built_in(identifier: str) -> Service:
+    """Return the built-in service, which cannot be used where its part is missing."""
+    if parts.first("offline"):
+        return {**OFFLINE_SERVICE, "identifier": identifier}
+    absent = parts.absent("offline")
+    note = "%s: %s" % (absent.message.partition(": ")[2], absent.hint)
+    return {**OFFLINE_SERVICE, "identifier": identifier, "ready": False, "note": note}
+
+
 def service(section: model.Section, known: Profiles, keys: dict[str, str], model: str = "") -> Service:
     """Return a section as a service, of another model than its own when one is given; without `active`."""
     problems: list[str] = []
@@ -281,7 +292,7 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
     problems += ["%s is a list, not one value" % name for name in section.options if name not in (*texts, "extra")]
     name, identifier = texts.get("name", ""), texts.get("identifier") or section.name
     if name.lower() == OFFLINE:
-        return {**OFFLINE_SERVICE, "identifier": identifier}
+        return built_in(identifier)
     profile, base_url = _place(texts, known, problems)
     entry = known.get(profile, {})
     tokens = texts.get("context_tokens", str(entry.get("context_tokens", 0)))

@@ -140,15 +140,15 @@ def missing(kind: str, name: str) -> UsageError | None:
     return None
 
 
-def all_missing(state_folder: str = "") -> list[UsageError]:
+def all_missing(state_folder: str = "") -> dict[str, UsageError]:
     """Return what to say of each part that is not in use; with a folder only of those that keep something there."""
     there = {manifest.__name__.split(".")[2] for manifest in manifests()}
-    found = []
+    found = {}
     for name, row in jsonl.table(__file__, "known.json").items():
         if name in there or name == "core":
             continue
         if not state_folder or any(_has_content(f"{state_folder}/{kept}") for kept in row["keeps"]):
-            found.append(absent(name))
+            found[name] = absent(name)
     return found
 
 

@@ -11,7 +11,7 @@ import os
 import socket
 
 # ubus status words (libubus, enum ubus_msg_status).
-OK, INVALID_ARGUMENT, METHOD_NOT_FOUND, NO_DATA, TIMEOUT, UNKNOWN = 0, 2, 3, 5, 7, 9
+OK, INVALID_ARGUMENT, METHOD_NOT_FOUND, NOT_FOUND, NO_DATA, TIMEOUT, UNKNOWN = 0, 2, 3, 4, 5, 7, 9
 # ubusd carries no message above this.
 MESSAGE_MAX_BYTES = 1 << 20
 _STATUS_OF_CODE = {-32601: METHOD_NOT_FOUND, -32602: INVALID_ARGUMENT}
@@ -84,6 +84,8 @@ def _reply(line: bytes) -> tuple[int, dict[str, object] | None]:
     if error is None:
         result = message.get("result")
         return OK, result if isinstance(result, dict) else None
+    if str(error.get("message")).endswith(": not installed") or ": the package oasis-" in str(error.get("message")):
+        return NOT_FOUND, None  # what belongs to a part has no object on the bus without it
     if isinstance(error.get("data"), dict):
         return OK, {"error": error["data"]}
     return _STATUS_OF_CODE.get(error.get("code"), UNKNOWN), None

@@ -35,6 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "files")
 COOKIE = "sysauth_http"
 LUCI = "/cgi-bin/luci"
+TOP = "admin/network/oasis/"
 # uhttpd's defaults on a router: script_timeout, keep-alive, max_connections, max_requests.
 CALL_LIMIT_S = 60
 IDLE_S = 20
@@ -61,7 +62,7 @@ class Site:
         bus = Bridge(self.root, CALL_LIMIT_S)
         self.rpc = JsonRpc(self.sessions, bus if options.hostile is None else hostile.Bus(bus, options.hostile))
         self.slots = threading.BoundedSemaphore(SCRIPTS_MAX)
-        self.menu = _menu(os.path.join(FILES, "usr/share/luci/menu.d"))
+        self.menu = _menu(os.path.join(FILES, "usr/share/luci/menu.d"), os.path.abspath(options.library))
         self.language, self.texts = options.language, languages.load(options.language)
 
 
@@ -147,6 +148,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._page(path.strip("/"), session)
         elif path.strip("/") in ("", "admin"):
             self._send(302, [("Location", f"{LUCI}/{next(iter(self.server.site.menu))}")])
+        elif path.strip("/").startswith(TOP):
+            # The menu has an alias for whatever else is below this.
+            self._page(TOP + "chat", session)
         else:
             self._send(404, [], b"Not Found\n")
 
@@ -246,12 +250,17 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
-def _menu(folder: str) -> dict[str, dict[str, object]]:
+def _menu(folder: str, library: str) -> dict[str, dict[str, object]]:
     nodes: dict[str, dict[str, object]] = {}
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             nodes.update(json.load(file))
-    return {path: node for path, node in nodes.items() if node.get("action", {}).get("type") == "view"}
+    return {
+        path: node
+        for path, node in nodes.items()
+        if node.get("action", {}).get("type") == "view"
+        and all(os.path.isdir(one.replace("/usr/lib/oasis", library, 1)) for one in node["depends"].get("fs", ()))
+    }
 
 
 def _tabs(menu: dict[str, dict[str, object]], path: str, texts: dict[str, str]) -> str:
@@ -283,6 +292,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--www", default=os.path.join(FILES, "www"), help="folder of the web server (default: ours)")
     parser.add_argument("--hostile", type=int, metavar="TURN", help="put hostile texts into every reply")
     parser.add_argument("--language", default="en", help="of the pages, one of po/ (default: %(default)s)")
+    parser.add_argument("--library", default=os.path.dirname(FILES), help="folder that oasis/ is in (default: ours)")
     parser.add_argument("--no-ubus", action="store_true", help="as without uhttpd-mod-ubus: calls go through LuCI")
     return parser.parse_args(arguments)
 

@@ -111,6 +111,6 @@ def test_who_may_only_look_sees_nothing_of_the_owner(furnished: Any, visit: Any)
     daemon, url = furnished()
     daemon.call("memory.add", fact="My printer is in the attic.")
     page = visit(url, user="viewer", where="memory")
-    expect(page.get_by_role("alert")).to_contain_text("Log in as a user with write access to Oasis.")
+    expect(page.get_by_role("alert")).to_contain_text("Log in again, as a user with write access to Oasis.")
     expect(page.get_by_text("attic")).to_have_count(0)
     assert page.locator(".oasis button:enabled").all_inner_texts() == ["Try again"]

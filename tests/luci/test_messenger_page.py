@@ -100,7 +100,7 @@ def test_approving_takes_an_authenticator_that_shows_its_code(furnished: Any, vi
 def test_who_may_only_look_sees_nobody_and_sets_nothing(furnished: Any, visit: Any) -> None:  # noqa: F811
     _, url = furnished()
     page = visit(url, user="viewer", where="messenger")
-    expect(page.get_by_role("alert")).to_contain_text("Log in as a user with write access to Oasis.")
+    expect(page.get_by_role("alert")).to_contain_text("Log in again, as a user with write access to Oasis.")
     assert page.locator(".oasis-page button:enabled").all_inner_texts() == ["Try again"]
 
 

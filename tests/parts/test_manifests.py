@@ -130,6 +130,33 @@ def test_a_command_of_a_missing_part_names_what_installs_it(copy, tmp_path, part
     assert f"{title}: not installed" in done.stderr and f"{command} oasis-{part}" in done.stderr
 
 
+def test_a_slash_command_of_a_missing_part_names_what_installs_it(copy, daemon, tmp_path):
+    shutil.rmtree(copy / "memory")
+    lib = str(copy.parent.parent)
+    code = f"import sys; sys.path.insert(0, {lib!r})\nfrom oasis.cli.main import main; sys.exit(main(['chat']))"
+    env = {"PATH": "", "OASIS_ROOT": daemon.root}
+    argv = [sys.executable, "-IS", "-c", code]
+    done = subprocess.run(argv, env=env, input="/skills\n/knit\n", capture_output=True, text=True, check=False)
+    assert "memory, documents and skills: not installed\noasis: hint: opkg install oasis-memory" in done.stderr
+    assert "unknown command /knit" in done.stderr
+
+
+def test_a_tool_and_the_service_of_missing_parts_name_what_installs_them(copy, tmp_path):
+    for name in ("schedule", "offline"):
+        shutil.rmtree(copy / name)
+    running = start_daemon(copy_root(str(tmp_path / "router")), library=str(copy.parent.parent))
+    try:
+        run = running.call("tool.call", name="schedule_create", arguments={})["run"]
+        events = running.call("run.poll", run=run, since=0, wait_ms=10000)["events"]
+        assert "the schedule: not installed" in str(events) and "opkg install oasis-schedule" in str(events)
+        service = running.call("service.list")["service"][0]
+        assert (service["ready"], service["note"]) == (False, "not installed: opkg install oasis-offline")
+        error = running.call("run.start", message="call this router attic")["error"]
+        assert error["message"] == "service offline cannot be used: not installed: opkg install oasis-offline"
+    finally:
+        running.stop()
+
+
 SPOILED = {
     "a text that is no Python": ("VERSION = (", "was never closed"),
     "another version": ('VERSION = "0.0.1"', "it is of version 0.0.1, and this is Oasis"),

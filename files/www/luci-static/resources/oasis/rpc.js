@@ -5,7 +5,7 @@
 /*
  * The daemon's methods as calls that give the reply object or reject with a fault, and files, which it takes in pieces.
  * A fault is an Error with `code`, `message`, `hint`. Codes made here: session (log in again), denied (no right),
- * absent (the daemon is not running), transport (try again). Every other code is the daemon's own.
+ * absent (the daemon is not running), missing (an optional part), transport (try again). Every other code is the daemon's own.
  * This module knows no node of the page.
  */
 
@@ -21,6 +21,8 @@ const CODE = /failed with error (-?\d+)/;
 const STATUS = /failed with ubus code (\d+)/;
 /* ubus: resource not found, no data, connection lost; each while the daemon starts or stops */
 const GONE = [ '4', '5', '10' ];
+/* what belongs to an optional part, by the first name of its methods */
+const OPTIONAL = { schedule: 'schedule', memory: 'memory', knowledge: 'memory', telegram: 'telegram' };
 
 function declare(object, method, params, nobatch) {
 	const call = rpc.declare({
@@ -33,6 +35,7 @@ function declare(object, method, params, nobatch) {
 	});
 
 	call.names = params;
+	call.part = OPTIONAL[object.split('.')[1]];
 	return call;
 }
 
@@ -153,13 +156,39 @@ function explain(error) {
 	if (error && error.name == 'SessionError' || text == 'Session expired')
 		return fault('session', _('Your session has ended.'), _('What you typed is kept. Log in again to go on.'));
 	if (code == '-32002' || status == '6')
-		return fault('denied', _('This login may not do that.'), _('Log in as a user with write access to Oasis.'));
+		return fault('denied', _('This login may not do that.'), _('Log in again, as a user with write access to Oasis.'));
 	if (code == '-32000' || GONE.indexOf(status) != -1)
 		return absent();
 	if (status == '2' || status == '3')
 		return fault('mismatch', _('Page and service do not fit together.'), _('Reload the page; after an update restart the service "oasis".'));
 
 	return fault('transport', _('The router does not answer.'), _('Check the connection; the page tries again.'));
+}
+
+/*
+ * What to say of an optional part that the daemon does not use. one: { part, message, hint, refused } of the reply to info.
+ * Gives { title, text, hint }; where the package is there and refused, these are the daemon's own words.
+ */
+function missing(one) {
+	const titles = {
+		lua: _('Compatibility with the Lua Oasis'), mcp: _('MCP servers and clients'), memory: _('Memory, documents and skills'),
+		offline: _('The built-in service, without a model'), schedule: _('The schedule'), telegram: _('The messenger')
+	};
+
+	const title = !one.refused && titles[one.part] || one.message;
+
+	return { title: title, text: one.refused ? title : _('%s: not installed.').format(title), hint: one.hint };
+}
+
+/* A call failed since nobody answers to its name, or this login has no right to it: where its part is missing, that is the reason. */
+function whether(part, error) {
+	if (!part || [ 'absent', 'denied' ].indexOf(error.code) == -1)
+		throw error;
+	return call('info').catch(function() { throw error; }).then(function(reply) {
+		const one = (reply.missing || []).find(function(one) { return one.part == part; }), said = one && missing(one);
+
+		throw said ? fault('missing', said.text, said.hint) : error;
+	});
 }
 
 /* Call a method of the table above by its name. */
@@ -171,7 +200,7 @@ function call(name) {
 			throw fault(reply.error.code || 'error', reply.error.message || _('Unknown error'), reply.error.hint);
 		return reply;
 	}).catch(function(error) {
-		throw explain(error);
+		return whether(calls[name].part, explain(error));
 	});
 }
 
@@ -267,5 +296,6 @@ return baseclass.extend({
 		};
 	},
 
+	missing: missing,
 	fault: fault
 });

@@ -26,6 +26,8 @@ const MARGIN_PX = 20;
 /* of the list of notices, and where this browser keeps the newest one that was seen */
 const NOTICES = 10;
 const SEEN = 'oasis-notice';
+/* pages of optional parts; where one is missing, its address shows this page */
+const PAGES = { schedule: 'schedule', memory: 'memory', messenger: 'telegram' };
 
 /* Store the newest notice that was seen, if given; gives the stored one. A browser that stores nothing shows the count again, no more. */
 function seen(id) {
@@ -81,6 +83,37 @@ const NoticeList = baseclass.extend({
 	}
 });
 
+/* Below the chats, folded: the optional parts that are not installed, each with the command that brings it. */
+const Missing = baseclass.extend({
+	__init__: function(state) {
+		this.state = state;
+		this.count = E('summary');
+		this.list = E('ul', { 'class': 'oasis-rows' });
+		this.node = E('details', { 'class': 'oasis-shelf', 'hidden': '' }, [
+			this.count, E('p', { 'class': 'oasis-small' }, [ _('Install what you want under System, Software, or by its command:') ]), this.list
+		]);
+		state.on({ info: this.show }, this);
+	},
+
+	show: function(info) {
+		const missing = info.missing || [];
+
+		this.node.hidden = !missing.length;
+		this.count.textContent = N_(missing.length, '%d part is not installed', '%d parts are not installed').format(missing.length);
+		this.list.textContent = '';
+		missing.map(api.missing).forEach(function(one) {
+			this.list.appendChild(E('li', [ E('span', { 'class': 'oasis-row-text' }, [ clean.plain(one.title), E('br'), E('code', [ clean.plain(one.hint) ]) ]) ]));
+		}, this);
+	},
+
+	/* The part whose page was asked for, undefined where this page was. */
+	asked: function() {
+		const part = PAGES[window.location.pathname.split('/').pop()];
+
+		return (this.state.info.missing || []).filter(function(one) { return one.part == part; }).map(api.missing)[0];
+	}
+});
+
 return view.extend({
 	load: function() {
 		return page.styled(Promise.all([
@@ -96,6 +129,8 @@ return view.extend({
 
 		this.refreshed_ms = Date.now();
 		this.list = chats.list(state);
+		this.missing = new Missing(state);
+		this.list.node.appendChild(this.missing.node);
 		this.welcome = E('div', { 'class': 'oasis-welcome' }, [
 			E('p', { 'class': 'oasis-summary' }, [ E('strong', [ _('What should the router do?') ]) ]),
 			E('p', [ _('Say it in your own words. Nothing risky is changed before you agreed, and everything can be undone.') ]),
@@ -130,7 +165,12 @@ return view.extend({
 	begin: function(replies) {
 		this.fit();
 		this.noticeList.refresh();
-		return this.conversation.begin(replies);
+		return this.conversation.begin(replies).then(L.bind(function() {
+			const part = this.missing.asked();
+
+			if (part)
+				this.notices.add('notice', [ clean.plain(part.text), ' ', E('code', [ clean.plain(part.hint) ]) ]);
+		}, this));
 	},
 
 	examples: function() {
@@ -174,14 +214,16 @@ return view.extend({
 		return this.composer.node;
 	},
 
-	/* Without a model the built-in service answers: an empty chat says once where to set one up. */
+	/* Without a model the built-in service answers: an empty chat says once where to set one up. So it does where nothing answers. */
 	hint: function() {
 		const services = this.state.services;
 		const isAlone = services.length > 0 && services.every(function(service) { return !service.profile || !service.ready; });
 
 		if (isAlone && this.state.isWriter)
 			this.welcome.appendChild(E('p', { 'class': 'oasis-small' }, [
-				_('Common requests are understood without any AI model. To say anything you like, set one up:'), ' ', page.pageLink('services', _('Services'))
+				services.some(function(service) { return service.ready; })
+					? _('Common requests are understood without any AI model. To say anything you like, set one up:')
+					: _('Nothing here can answer yet. Set up an AI model:'), ' ', page.pageLink('services', _('Services'))
 			]));
 	},
 

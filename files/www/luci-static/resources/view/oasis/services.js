@@ -288,7 +288,7 @@ return view.extend({
 
 	row: function(service, place) {
 		const status = E('div', { 'class': 'oasis-small', 'role': 'status' }, [
-			!service.profile ? _('understands the most asked requests, without a model') : clean.plain(service.ready ? service.base_url : service.note)
+			!service.profile && service.ready ? _('understands the most asked requests, without a model') : clean.plain(service.ready ? service.base_url : service.note)
 		]);
 		const name = clean.plain(service.name);
 
