@@ -27,6 +27,7 @@ help:
 	@echo "make i18n          write the template of all texts, and bring the translations up to date with it"
 	@echo "make pictures      take the pictures of all pages in docs/"
 	@echo "make package       packages in build/packages, with what they weigh (PYTHON=3.11, 3.13 or any; IPK_KEY=, APK_KEY= sign the index)"
+	@echo "make release       a release in build/release: feeds for every Python, sums, bill of materials, notes (IPK_KEY=, APK_KEY=)"
 	@echo "make lock          pin again what make run and make test install, with hashes"
 	@echo "make clean         remove build/ and the router root of make run"
 
@@ -128,6 +129,11 @@ package:
 	@$(BIN)/python3 package/build.py $(if $(filter 3.% any,$(PYTHON)),--python $(PYTHON)) \
 		$(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))
 
+# All or nothing, and the pages small as everywhere: what is missing ends it.
+release: $(BIN)/oasis
+	@$(PINNED) -r tests/requirements/package.txt
+	@$(BIN)/python3 package/release.py $(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))
+
 i18n:
 	@$(PYTHON) package/i18n.py
 
@@ -138,4 +144,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all fresh lock qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package i18n pictures clean
+.PHONY: help run setup test test-all fresh lock qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package release i18n pictures clean

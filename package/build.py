@@ -203,23 +203,33 @@ def main(words: list[str]) -> int:
     parser.add_argument(
         "--python", default="", help="like 3.11, or any: packages with sources; else all that can be made"
     )
-    parser.add_argument("--ipk-key", default="", metavar="FILE", help="secret key of usign or signify for the index")
-    parser.add_argument("--apk-key", default="", metavar="FILE", help="secret key (PEM, P-256) for apk's index")
+    add_keys(parser)
     read = parser.parse_args(words)
     shutil.rmtree(read.output, ignore_errors=True)
     try:
-        time_s = epoch(repository, dict(os.environ))
-        for python in wanted(manifest, read.python):
-            folder = os.path.join(read.output, f"python{python}" if python else "any")
-            os.makedirs(folder)
-            every = packages(manifest, repository, python)
-            built = build(every, time_s)
-            write_feed(folder, built, read.ipk_key)
-            show(python, built, build_apk(every, time_s, folder, read.apk_key))
+        time_s, pythons = epoch(repository, dict(os.environ)), wanted(manifest, read.python)
+        feeds(manifest, read.output, pythons, time_s, read.ipk_key, read.apk_key)
     except (BuildError, apk.ApkError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def add_keys(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the keys."""
+    parser.add_argument("--ipk-key", default="", metavar="FILE", help="secret key of usign or signify for the index")
+    parser.add_argument("--apk-key", default="", metavar="FILE", help="secret key (PEM, P-256) for apk's index")
+
+
+def feeds(manifest: Manifest, output: str, pythons: list[str], time_s: int, ipk_key: str, apk_key: str) -> None:
+    """Write a feed for each Python and print what is in it. Raises: BuildError, ApkError."""
+    for python in pythons:
+        every = packages(manifest, manifests.REPOSITORY, python)
+        built = build(every, time_s)
+        folder = os.path.join(output, f"python{python}" if python else "any")
+        os.makedirs(folder)
+        write_feed(folder, built, ipk_key)
+        show(python, built, build_apk(every, time_s, folder, apk_key))
 
 
 def wanted(manifest: Manifest, python: str) -> list[str]:

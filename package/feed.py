@@ -75,6 +75,7 @@ _LUCI = """
 LUCI_TITLE:={title}
 LUCI_DESCRIPTION:={description}
 LUCI_DEPENDS:={depends}
+LUCI_EXTRA_DEPENDS:={exactly}
 LUCI_PKGARCH:=all
 LUCI_MAINTAINER:=$(PKG_MAINTAINER)
 LUCI_URL:=
@@ -96,13 +97,22 @@ def words(names: list[str], mark: str) -> str:
     return " ".join(mark + name for name in names)
 
 
-def package(name: str, what: Manifest) -> str:
+def exactly(manifest: Manifest, what: Manifest) -> str:
+    """Return which packages of ours a package needs in its own version, so that an upgrade takes them along."""
+    return ", ".join(
+        f"{one} (=$(PKG_VERSION)-r$(PKG_RELEASE))" for one in what["depends"] if one in manifest["packages"]
+    )
+
+
+def package(manifest: Manifest, name: str) -> str:
     """Return the metadata, the text files and the scripts of a package as make's definitions."""
+    what = manifest["packages"][name]
     lines = [
         f"SECTION:={what['section']}",
         f"CATEGORY:={what['category']}",
         f"TITLE:={what['title']}",
         f"DEPENDS:={words(what['depends'], '+')}",
+        f"EXTRA_DEPENDS:={exactly(manifest, what)}",
         f"CONFLICTS:={' '.join(what.get('conflicts', []))}",
         f"USERID:={manifests.users(what)}",
         "PKGARCH:=all",
@@ -165,11 +175,12 @@ def texts(manifest: Manifest) -> dict[str, str]:
     luci = every["luci-app-oasis"]
     head = {key: manifest[key] for key in ("version", "release", "maintainer", "license", "license_files")}
     ours = manifest["homes"]["oasis"]
-    mine = "".join(package(name, every[name]) for name in ours)
+    mine = "".join(package(manifest, name) for name in ours)
     pages = _LUCI.format(
         title=luci["title"],
         description=" ".join(luci["description"]),
         depends=words(luci["depends"], "+"),
+        exactly=exactly(manifest, luci),
         scripts="\n" + scripts("luci-app-oasis", luci).rstrip("\n") + "\n",
     )
     inside = {

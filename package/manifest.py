@@ -62,7 +62,7 @@ def needs(manifest: Manifest, package: Manifest, python: str = "") -> list[tuple
 
     `python` is the one that bytecode is for, like 3.11. Packages of ours need each other as they were built together.
     """
-    ours = dict.fromkeys(manifest["homes"]["oasis"], (version(manifest), ""))
+    ours = dict.fromkeys(manifest["packages"], (version(manifest), ""))
     major, _, minor = python.partition(".")
     known = {**ours, "python3-light": (python, f"{major}.{int(minor) + 1}")} if python else ours
     return [(name, *known.get(name, ("", ""))) for name in package.get("depends", [])]

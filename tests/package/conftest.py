@@ -8,7 +8,7 @@ import types
 import pytest
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODULES = ("archive", "apk", "build", "catalogue", "feed", "ipk", "manifest")
+MODULES = ("archive", "apk", "build", "catalogue", "feed", "ipk", "manifest", "release")
 
 
 def has_python(version):

@@ -2,10 +2,11 @@
 
 Started as `unshare --mount --net --pid --fork PYTHON guest.py NAME` by test_install.py: NAME is a function of lives.py,
 PACKAGES the folder of the packages, WORK an empty one, INSTALLED the names of packages that count as there, and
-OPENWRT_ROOT (optional) a folder with OpenWrt's own lib/functions.sh. The host's /usr lies below a layer of this
-router's own, everything else is new and in memory: what a package writes is found by walking those. /bin/sh and all
-that scripts call are busybox; the checkout is not visible inside. With `opkg` on PATH that one installs, else a small
-one of our own (installer.py).
+OPENWRT_ROOT (optional) a folder with OpenWrt's own lib/functions.sh, lib/functions, etc/rc.common and
+usr/share/libubox/jshn.sh: with procd and what it needs on PATH the real one then watches the service. The host's /usr
+lies below a layer of this router's own, everything else is new and in memory: what a package writes is found by walking
+those. /bin/sh and all that scripts call are busybox; the checkout is not visible inside. With `opkg` on PATH that one
+installs, else a small one of our own (installer.py).
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ FOLDERS = (
 )  # fmt: skip
 IN_USR = ("lib/lua/luci/i18n", "lib/opkg/info", "sbin", "share/acl.d", "share/luci/menu.d", "share/rpcd/acl.d")
 PATH = "/applets:/usr/sbin:/usr/bin:/sbin:/bin"
+# What a real procd is spoken to by.
+PROCD = ("ubusd", "procd", "ubus", "uci", "jshn", "jsonfilter")
 READY_S = 30
 
 
@@ -105,11 +108,34 @@ def base() -> None:
                 os.remove(path)
             os.symlink(busybox, path)
     real = os.environ.get("OPENWRT_ROOT", "")
-    functions = next((path for path in (real + "/lib/functions.sh", real + "/usr/lib/functions.sh") if real
-                      and os.path.exists(path)), HERE + "/base/functions.sh")  # fmt: skip
-    shutil.copy(functions, ROOT + "/lib/functions.sh")
+    shutil.copy(real + "/lib/functions.sh" if real else HERE + "/base/functions.sh", ROOT + "/lib/functions.sh")
     shutil.copy(HERE + "/base/rc.common", ROOT + "/etc/rc.common")
     os.chmod(ROOT + "/etc/rc.common", 0o755)
+    if real and all(map(shutil.which, PROCD)):
+        procd(real)
+
+
+def procd(real: str) -> None:
+    """Have OpenWrt's own procd watch the services."""
+    shutil.copytree(real, ROOT, dirs_exist_ok=True)
+    os.chmod(ROOT + "/etc/rc.common", 0o755)
+    for name in PROCD:
+        place = str(shutil.which(name))
+        bring(place)
+        if os.path.lexists(f"{ROOT}/usr/bin/{name}"):
+            os.remove(f"{ROOT}/usr/bin/{name}")
+        os.symlink(place, f"{ROOT}/usr/bin/{name}")
+    write("/tmp/daemon.err", "")
+    os.makedirs(ROOT + "/var/run/ubus")
+    for argv in (["ubusd"], ["procd", "-S"]):
+        with open(ROOT + "/tmp/daemon.err", "a", encoding="utf-8") as log:
+            subprocess.Popen(
+                ["/usr/bin/" + argv[0], *argv[1:]], env={"PATH": PATH}, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, preexec_fn=lambda: (os.chroot(ROOT), os.chdir("/")),
+            )  # fmt: skip
+        wait_for("/var/run/ubus/ubus.sock")
+    while "service" not in str(run("ubus", "list")["out"]).split():
+        time.sleep(0.05)
 
 
 def write(path: str, text: str, mode: int = 0o644) -> None:

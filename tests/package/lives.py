@@ -91,11 +91,13 @@ def asked(guest: Guest, words: tuple[str, ...], is_it: Callable[[dict[str, objec
 
 
 def from_one_package(guest: Guest) -> dict[str, object]:
-    """Install the one package of before there were parts, use what is in it, and install everything of today."""
+    """Install the one package of before there were parts, use it, upgrade it alone, then add everything of today."""
     told: dict[str, object] = {"installed": guest.opkg("install", *feed(guest, "single"))}
     guest.wait_for(SOCKET)
     told["said"] = guest.run("oasis", "schedule", "add", "22:00 daily", "what is my public address?")
     told["fact"] = guest.run("oasis", "memory", "add", "the garage has the old router")
+    told["alone"] = guest.opkg("install", place(guest, "oasis"))
+    told["tree_alone"] = guest.tree()
     told["upgraded"] = guest.opkg("install", *feed(guest))
     guest.wait_for(SOCKET)
     told["schedule"] = asked(guest, ("schedule", "list"), lambda done: done["status"] == 0)
@@ -154,10 +156,10 @@ def by_apk(guest: Guest) -> dict[str, object]:
     told["prompt"] = guest.run("oasis", "prompt", "what can you do?")
     told["after_install"] = guest.tree()
     told["passwd"] = guest.read("/etc/passwd")
-    told["pid"] = guest.read("/tmp/instance.oasis")
+    told["pid"] = guest.run("pgrep", "-f", "/usr/sbin/oasisd")["out"]
     told["upgraded"] = guest.apk("add", *apks(guest, "next"))
     told["is_up_again"] = guest.wait_for(SOCKET)
-    told["new_pid"] = guest.read("/tmp/instance.oasis")
+    told["new_pid"] = guest.run("pgrep", "-f", "/usr/sbin/oasisd")["out"]
     told["version"] = guest.run("oasis", "--version")
     told["after_upgrade"] = guest.tree()
     told["removed"] = guest.apk("del", *names(feed(guest)))

@@ -91,12 +91,16 @@ def test_scripts_and_conffiles_arrive_as_they_are_written(built, packaging):
 
 @needs_make
 def test_the_build_system_hears_of_dependencies_conflicts_and_users(built, packaging):
-    for name, package in packaging.manifest.load()["packages"].items():
+    packages = packaging.manifest.load()["packages"]
+    for name, package in packages.items():
         if "catalogue" in package:
             continue
         with open(f"{built}/{name}.control", encoding="utf-8") as file:
             fields = dict(line.rstrip("\n").split(": ", 1) for line in file)
         assert fields["DEPENDS"].replace("+", "").split() == package["depends"]
+        assert fields["EXTRA_DEPENDS"] == ", ".join(
+            f"{one} (=0.2.0-r1)" for one in package["depends"] if one in packages
+        )
         assert fields["CONFLICTS"].split() == package.get("conflicts", [])
         assert fields["USERID"] == packaging.manifest.users(package)
         assert fields["PKGARCH"] == "all"

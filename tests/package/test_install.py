@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,8 +16,8 @@ from tests.package import lives
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = ("busybox", "unshare", "mount", "ldd")
-# What stays is the owner's: chats, keys, history. The last is the stand-in's.
-LEFT = ("/etc/oasis", "/tmp/daemon.err")
+# What stays is the owner's: chats, keys, history. The others are the stand-in's, and procd's of every service, in RAM.
+LEFT = ("/etc/oasis", "/tmp/daemon.err", "/var/lock/procd_oasis")
 # The users stay, as those of every package do; opkg keeps its book.
 THEIRS = b"\nconfig provider 'openai'\n\toption key 'abc'\n\n"
 CHANGED = {"/etc/passwd", "/etc/group", "/etc/shadow", "/usr/lib/opkg/status"}
@@ -129,7 +130,7 @@ def test_an_installed_service_runs_and_answers(whole):
 
 def test_no_script_misses_a_program(whole, upgraded):
     for seen in (whole["installed"], whole["removed"], upgraded["upgraded"]):
-        assert "not found" not in seen["err"], seen["err"]
+        assert ": not found" not in seen["err"], seen["err"]
 
 
 def test_the_service_and_the_boot_hook_start_at_boot(whole):
@@ -226,6 +227,9 @@ def test_the_core_leaves_only_what_is_the_owners(parted):
 
 def test_who_had_the_one_package_keeps_everything_with_all_of_today(live):
     seen = live("from_one_package")
+    assert "oasis: opkg install oasis-full\n" in seen["alone"]["out"], seen["alone"]
+    ours = [path for path in seen["tree_alone"] if path.startswith("/usr/lib/oasis/oasis/parts/")]
+    assert [path for path in ours if not path.endswith(".json") and "__" not in path] == [], "folders of what went"
     assert seen["upgraded"]["status"] == 0, seen["upgraded"]
     assert "what is my public address?" in seen["schedule"]["out"], seen["schedule"]
     assert "the garage has the old router" in seen["memory"]["out"], seen["memory"]
@@ -261,6 +265,13 @@ def test_bytecode_follows_the_python_that_the_router_has(live):
     assert "compiling for python3.99" in seen["started"]["out"]
     assert "no bytecode" in seen["broken"]["err"] and seen["broken"]["status"] == 0
     assert [path for path in seen["tree"] if path.startswith("/usr/lib/oasis") and path.endswith(".pyc")] == []
+
+
+def test_without_pages_an_upgrade_names_every_part(packaging):
+    packages = packaging.manifest.load()["packages"]
+    wanted = set(packages["oasis-full"]["depends"]) - {"oasis", "luci-app-oasis"}
+    named = re.findall(r'\ball="([^"]+)"', packaging.manifest.scripts(packages["oasis"])["postinst"])
+    assert set(" ".join(named).split()) - {"$all"} == wanted
 
 
 @pytest.fixture(scope="module")

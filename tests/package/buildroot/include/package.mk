@@ -1,6 +1,6 @@
 PKG_BUILD_DIR?=$(BUILD_DIR)/$(PKG_NAME)-$(PKG_VERSION)
 TEXTS:=conffiles postinst prerm postrm
-FIELDS:=SECTION CATEGORY TITLE DEPENDS CONFLICTS USERID PKGARCH
+FIELDS:=SECTION CATEGORY TITLE DEPENDS EXTRA_DEPENDS CONFLICTS USERID PKGARCH
 
 # A text goes through the environment, as OpenWrt does it: every `$$` of the Makefile has become a `$`.
 define Text

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The service, rpcd and the menu of LuCI take up what is installed: called when a part or a language was `added` or
+# `removed`. What a part has kept for the owner stays.
+
+parts=/usr/lib/oasis/oasis/parts
+
+case "$1" in
+	added) /bin/sh /usr/lib/oasis/bytecode.sh add ;;
+	removed)
+		# The package manager leaves folders, and the bytecode that was made here.
+		for folder in "$parts"/*/; do
+			[ -e "${folder}manifest.py" ] || [ -e "${folder}manifest.pyc" ] || [ "$folder" = "$parts/__pycache__/" ] ||
+				rm -rf "$folder"
+		done
+		;;
+	*) echo "usage: parts.sh added | removed" >&2; exit 1 ;;
+esac
+rm -f /tmp/luci-indexcache.*
+[ ! -x /etc/init.d/rpcd ] || /etc/init.d/rpcd reload
+[ ! -x /etc/init.d/oasis ] || ! /etc/init.d/oasis running || /etc/init.d/oasis reload
+exit 0
