@@ -91,12 +91,19 @@ def dense(data: bytes) -> bytes:
     return json.dumps(json.loads(data), ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def terse(data: bytes) -> bytes:
+    """Return a shell script without the lines of comments, which only people read; they stay in the sources."""
+    return re.sub(rb"(?m)^[ \t]*#(?!!).*\n", b"", data) if data.startswith(b"#!/bin/sh") else data
+
+
 def compiled(files: Files, python: str) -> Files:
     """Return the files of a package with bytecode for `python`, like 3.11, in place of sources.
 
     Raises: BuildError where that Python is not here, or does not understand a source.
     """
-    files = {path: (dense(data) if path.endswith(".json") else data, mode) for path, (data, mode) in files.items()}
+    files = {
+        path: (dense(data) if path.endswith(".json") else terse(data), what) for path, (data, what) in files.items()
+    }
     sources = {path: data.decode() for path, (data, _) in files.items() if path.endswith(".py")}
     if not sources:
         return files

@@ -282,6 +282,22 @@ def test_scripts_do_nothing_while_an_image_is_built(packaging, tmp_path):
     assert list((tmp_path / "empty").iterdir()) == []
 
 
+@pytest.mark.parametrize("python", HERE[:1])
+def test_scripts_are_packed_without_comments_and_do_the_same(packaging, python):
+    found = 0
+    for one in packages(packaging, python):
+        for path, (data, _) in one.files.items():
+            if data.startswith(b"#!/bin/sh"):
+                lines = data.decode().split("\n")[1:]
+                assert not [line for line in lines if line.strip().startswith("#")], path
+                source = packaging.manifest.files(one.head, one.about)[path][0].decode()
+                kept = [line for line in source.split("\n")[1:] if not line.strip().startswith("#")]
+                assert lines == kept and "<<" not in source, path  # no text of a here-document may begin like a comment
+                assert subprocess.run(["sh", "-n"], input=data, check=False).returncode == 0, path
+                found += 1
+    assert found >= 5
+
+
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not on PATH")
 def test_scripts_are_clean(packaging):
     here = packaging.REPOSITORY
