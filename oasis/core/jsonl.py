@@ -58,6 +58,10 @@ def loads(
     opened = raw.count(b"[") + raw.count(b"{")
     if opened > max_depth or opened + raw.count(b",") >= max_values:  # which spares the look for nearly every line
         _measure(raw, max_depth, max_values, opened > max_depth)
+    return _read(raw)
+
+
+def _read(raw: bytes) -> "Json":
     try:
         return _parsed(raw.decode("utf-8"))
     except (ValueError, UnicodeError) as error:
@@ -70,9 +74,12 @@ def shipped(data: bytes) -> "Any":
 
 
 def table(module: str, name: str) -> "Any":
-    """Return what a JSON file next to a module holds, whose `__file__` is given; a test reads every such file."""
+    """Return what a JSON file next to a module holds, whose `__file__` is given; a test reads every such file.
+
+    It is of the package, so that its depth and size need no look.
+    """
     with open(module.rpartition("/")[0] + "/" + name, "rb") as handle:
-        return shipped(handle.read())
+        return _read(handle.read())
 
 
 def _measure(raw: bytes, max_depth: int, max_values: int, is_deep: bool) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from oasis.parts.offline.clause import FILLER, SENTENCE_CHARS, VERBS, Segment, narrow, tokenize
+from oasis.parts.offline.expressions import Alternatives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -188,25 +189,26 @@ class Moments:
 
     def __init__(self, data: MomentsData, parts: dict[str, str], is_wide: bool) -> None:
         self.ask, self.say, self.both = data["ask"], data["say"], data["both"]
-        self._kinds: dict[Kind, re.Pattern[str]] = {}
-        for kind in (*_ACTING, *KINDS):
-            joined = "|".join(_PART.sub(lambda match: parts[match[1]], one) for one in data.get(kind, []))
-            if joined:
-                edged = f"(?:{joined})" if is_wide else rf"(?<![\w.-])(?:{joined})(?![\w-]|\.\w)"
-                self._kinds[kind] = re.compile(edged)
+        form = "(?:%s)" if is_wide else r"(?<![\w.-])(?:%s)(?![\w-]|\.\w)"
+        self._kinds: dict[Kind, Alternatives] = {
+            kind: Alternatives([_PART.sub(lambda match: parts[match[1]], one) for one in data.get(kind, [])], form)
+            for kind in (*_ACTING, *KINDS)
+        }
 
     def endless(self, sentence: str) -> str:
         """Return the words of a sentence by which what is done has no end, "" without."""
-        match = self._kinds["forever"].search(bare(sentence)) if "forever" in self._kinds else None
+        text = bare(sentence)
+        forever = self._kinds["forever"].on(text)
+        match = forever.search(text) if forever else None
         return sentence[slice(*match.span())] if match else ""
 
     def found(self, sentence: str) -> list[tuple[Kind, Span]]:
         """Return (kind, place) of all such words, those of a shorter phrase inside a longer one left out."""
         text = bare(sentence)
-        if "now" in self._kinds:
-            text = self._kinds["now"].sub(lambda match: "\0" * len(match[0]), text)
-        kinds = [kind for kind in KINDS if kind in self._kinds]
-        found = [(kind, match.span()) for kind in kinds for match in self._kinds[kind].finditer(text) if match[0]]
+        now = self._kinds["now"].on(text)
+        text = now.sub(lambda match: "\0" * len(match[0]), text) if now else text
+        kinds = [(kind, expression) for kind in KINDS if (expression := self._kinds[kind].on(text))]
+        found = [(kind, match.span()) for kind, expression in kinds for match in expression.finditer(text) if match[0]]
         return [
             (kind, span)
             for kind, span in found

@@ -34,10 +34,12 @@ becomes one segment, as if it were in quotes.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from oasis.catalogue.entries import distance
 from oasis.core import addresses, clean
+from oasis.parts.offline.expressions import may_fit, needs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +132,7 @@ def narrow(text: str) -> str:
 
 def spaced(text: str) -> str:
     """Return a text with blanks around each wide character."""
-    if max(text, default="") < _CJK[0][0]:
+    if text.isascii() or max(text) < _CJK[0][0]:
         return text
     return "".join(f" {char} " if _is_wide(char) else char for char in text)
 
@@ -235,29 +237,45 @@ class Lexicon:
         for kind, values in (*kinds.items(), ("place", places), ("service", services)):
             for value, phrase in [(value, phrase) for value, phrases in values.items() for phrase in phrases]:
                 words = tuple(normal(spaced(phrase), fold).split())
-                if words[0].endswith("*"):
-                    self._begun.setdefault(words[0][0], []).append((words, kind, value))
-                else:
-                    self._exact.setdefault(words[0], []).append((words, kind, value))
+                begun = self._begun if words[0].endswith("*") else self._exact
+                begun.setdefault(words[0] if begun is self._exact else words[0][0], []).append((words, kind, value))
+                if "*" not in phrase:
+                    self._vocabulary.update(words)
+                    continue
                 for word in words:
                     if word.endswith("*"):
                         self._stems.setdefault(word[0], []).append(word[:-1])
                     else:
                         self._vocabulary.add(word)
+        self._near: dict[str, list[str]] = {}
+        groups = language.get("sounds", [])
+        phrases = [words for entries in self._exact.values() for words, _, _ in entries] if groups else []
+        self._sounds = Sounds(groups, self, phrases) if groups else None
+
+    @functools.cached_property
+    def _light(self) -> set[str]:
+        """Fillers that are in no phrase with a meaning."""
         entries = [entry for one in self._exact.values() for entry in one]
         light = {words[0] for words, kind, value in entries if value == FILLER and not kind}
-        # Fillers that are in no phrase with a meaning, and what a compound may end in.
-        self._light = light - {word for words, kind, value in entries if kind or value != FILLER for word in words}
-        self._parts = {
-            words[0] for words, kind, value in entries if len(words) == 1 and (kind or value not in (FILLER, ORDINARY))
+        return light - {word for words, kind, value in entries if kind or value != FILLER for word in words}
+
+    @functools.cached_property
+    def _parts(self) -> set[str]:
+        """What a compound may end in."""
+        return {
+            words[0]
+            for one in self._exact.values()
+            for words, kind, value in one
+            if len(words) == 1 and (kind or value not in (FILLER, ORDINARY))
         }
-        near = {word for word in self._vocabulary if len(word) >= _FUZZY and _WORD.match(word)}
-        near |= {stem for stems in self._stems.values() for stem in stems if len(stem) > _FUZZY}
-        self._near: dict[str, list[str]] = {}
-        for word in sorted(near):
-            self._near.setdefault(word[0], []).append(word)
-        groups = language.get("sounds", [])
-        self._sounds = Sounds(groups, self, [words for words, _, _ in entries]) if groups else None
+
+    def _like(self, first: str) -> list[str]:
+        """Return the words with a first letter that may be meant by a mistyped one."""
+        if first not in self._near:
+            near = {word for word in self._vocabulary if word[0] == first and len(word) >= _FUZZY and _WORD.match(word)}
+            near |= {stem for stem in self._stems.get(first, ()) if len(stem) > _FUZZY}
+            self._near[first] = sorted(near)
+        return self._near[first]
 
     def means(self, word: str) -> bool:
         """Tell whether a word alone means something."""
@@ -342,7 +360,7 @@ class Lexicon:
             return norm
         best, least = norm, (3, 0)
         for first in dict.fromkeys(norm[:2]):
-            for word in self._near.get(first, ()):
+            for word in self._like(first):
                 if not -2 <= len(word) - len(norm) <= 2 or not is_near(norm, word):
                     continue
                 is_missing = len(word) == len(norm) + 1 and len(word) > 4
@@ -870,7 +888,7 @@ class Naming:
         )
         self._none, self._edges, self._small = (re.compile(f"(?:{one})\\Z") for one in (none, edge, small))
         self._lead = data.get("lead", [])
-        parts = {
+        self._parts = {
             "{o}": f"(?:(?:[^|&Q ]+ ){{0,3}}?{_NAMED_HERE})",
             "{a}": f"(?:(?:{articles}) ?)*{_NAMED_HERE}",
             "{d}": r"(?:(?:[^|&Q ]+ ){0,3}?[DT])",
@@ -878,7 +896,7 @@ class Naming:
             "{e}": f"(?:(?:{edge}) ?)*",
             "{n}": f"(?P<name>[^|&QK:]+?)(?=(?: ?(?:{edge})(?![a-z]))* ?(?:[|&]|\\Z|{bounds}))",
         }
-        self._forms = [re.compile(re.sub(r"\{[oadxen]\}", lambda mark: parts[mark[0]], one)) for one in data["forms"]]
+        self._forms = [(one, needs(one)) for one in data["forms"]]
 
     def joined(self, clause: Clause, words: list[str]) -> list[Segment]:
         """Return the segments with each name that the sentence gives as one; `words` has mistyped ones mended."""
@@ -900,10 +918,10 @@ class Naming:
         """Return the first token of each name and the one behind it."""
         spans: list[tuple[int, int]] = []
         taken: list[tuple[int, int]] = []
-        for form in self._forms:
-            if form.pattern.startswith("[|&]") and not spans:
-                continue  # this only goes on
-            for match in form.finditer(text):
+        for form, wanted in self._forms:
+            if not may_fit(wanted, text) or (form.startswith("[|&]") and not spans):
+                continue  # the last one only goes on
+            for match in re.finditer(re.sub(r"\{[oadxen]\}", lambda mark: self._parts[mark[0]], form), text):
                 start, end = match.span("name")
                 if any(start < last and first < end for first, last in taken):
                     continue

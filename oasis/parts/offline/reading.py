@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     Slot = tuple[str, str, str]  # name, type, the value when it is a listed one
     Match = tuple[int, str, Raw]  # keywords; what the pattern is of; the slots
 
-_CLASS = re.compile(r"<(\w+)>")
-_PIECE = re.compile(r"[()\[\]|]|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
+_PIECE = re.compile(r"<\w+>|[()\[\]|]|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
 _BRACKETS = {"(": "(?:", "[": "(?:", "|": "|", ")": ")", "]": ")?"}
 _QUOTED = "\0"
 ANY = ""  # among keywords: a sentence may have another word, or none
@@ -54,37 +53,19 @@ class Part:
 class Pattern:
     """One pattern; `of` is the intent that it is of, `kinds` are {slot: type}. Raises: KeyError for an unknown class.
 
-    `needs` are sets of keywords: a sentence that has none of one of them is not worth the time to compile a pattern.
+    It is compiled for a sentence that has what it needs (Grammar.needs).
     """
 
-    def __init__(self, language: Language, fold: dict[str, str], text: str, of: str, kinds: dict[str, str]) -> None:
+    def __init__(self, grammar: Grammar, text: str, of: str, kinds: dict[str, str]) -> None:
         self.of = of
         self.slots: list[Slot] = []  # in the order of the groups
-        self._language = language
-        self._fold = fold
+        self._grammar = grammar
         self._text = text
         self._kinds = kinds
-        needs: list[set[str]] = []
-        depth, before = 0, ""
-        for word in self._pieces():
-            if word in _BRACKETS:
-                if not depth and word in "([":
-                    needs.append(set())
-                if word == "[" and (not depth or before in ("(", "|")):
-                    needs[-1].add(ANY)
-                depth += (word in "([") - (word in ")]")
-            elif depth:
-                needs[-1].add(ANY if word[0] == "{" else sys.intern(word))
-            elif word[0] != "{":
-                needs.append({sys.intern(word)})
-            before = word
-        self.needs = [need for need in needs if ANY not in need]
+        self.needs = grammar.needs(text)
 
-    def _pieces(self) -> list[str]:
-        text = self._text
-        while "<" in text:
-            text = _CLASS.sub(lambda name: self._language["classes"][name[1]], text)
-        return _PIECE.findall(normal(spaced(text), self._fold))  # wide characters are a keyword each
+    def may_fit(self, words: set[str]) -> bool:
+        return all(need & words for need in self.needs)
 
     @functools.cached_property
     def expression(self) -> re.Pattern[str]:
@@ -93,8 +74,8 @@ class Pattern:
 
     def source(self) -> str:
         found = ""
-        lists = self._language.get("lists", {})
-        for word in self._pieces():
+        lists = self._grammar.language.get("lists", {})
+        for word in self._grammar.pieces(self._text):
             name, _, kind = word[1:-1].partition(":")
             kind = kind or self._kinds.get(name, name)
             if word in _BRACKETS:
@@ -106,9 +87,7 @@ class Pattern:
                 found += "((?:[^ ]+ ){1,%d}?)" % slot_types.WIDTHS.get(kind, 4)
             else:
                 self.slots += [(name, kind, value) for value in lists[kind]]
-                phrases = [
-                    [Pattern(self._language, self._fold, one, "", {}) for one in many] for many in lists[kind].values()
-                ]
+                phrases = [[self._grammar.pattern(one) for one in many] for many in lists[kind].values()]
                 values = ["|".join(one.source() for one in many) for many in phrases]
                 found += f"(?:({')|('.join(values)}))"
         return found
@@ -126,6 +105,7 @@ class Grammar:
         self._intents = intents
         self._words: dict[str, set[str]] = {}
         self._patterns: dict[str, list[Pattern]] = {}
+        self._classes: dict[str, tuple[list[set[str]], set[str]]] = {}  # what each needs, its keywords
 
     def words(self, name: WordList) -> set[str]:
         """Return a list of words of the language file, folded like tokens."""
@@ -134,7 +114,43 @@ class Grammar:
         return self._words[name]
 
     def pattern(self, text: str, of: str = "", kinds: dict[str, str] | None = None) -> Pattern:
-        return Pattern(self.language, self.fold, text, of, kinds or {})
+        return Pattern(self, text, of, kinds or {})
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the keywords, slots and brackets of a pattern, those of its classes in their place."""
+        found: list[str] = []
+        for piece in _PIECE.findall(normal(spaced(text), self.fold)):  # wide characters are a keyword each
+            found += self.pieces(self.language["classes"][piece[1:-1]]) if piece[0] == "<" else [piece]
+        return found
+
+    def needs(self, text: str) -> list[set[str]]:
+        """Return sets of keywords: a sentence that fits a pattern has one of each."""
+        needs: list[set[str]] = []
+        depth, before = 0, ""
+        for word in _PIECE.findall(normal(spaced(text), self.fold)):
+            if word[0] == "<":
+                name = word[1:-1]
+                if name not in self._classes:
+                    inner = self.language["classes"][name]
+                    words, needed = {sys.intern(one) for one in self.pieces(inner)}, self.needs(inner)
+                    self._classes[name] = needed, (words if needed else {ANY, *words}) - _BRACKETS.keys()
+                needed, words = self._classes[name]
+                if depth:
+                    needs[-1] |= words
+                else:
+                    needs += needed
+            elif word in _BRACKETS:
+                if not depth and word in "([":
+                    needs.append(set())
+                if word == "[" and (not depth or before in ("(", "|")):
+                    needs[-1].add(ANY)
+                depth += (word in "([") - (word in ")]")
+            elif depth:
+                needs[-1].add(ANY if word[0] == "{" else sys.intern(word))
+            elif word[0] != "{":
+                needs.append({sys.intern(word)})
+            before = word
+        return [need for need in needs if ANY not in need]
 
     def patterns(self, name: str) -> list[Pattern]:
         """Return the patterns of a list, or the `patterns` or phrases (`about`) of all intents."""
@@ -245,7 +261,7 @@ class Grammar:
         text = _joined(tokens)
         words = {token.norm for token in tokens}
         for one in patterns:
-            match = one.expression.fullmatch(text) if all(need & words for need in one.needs) else None
+            match = one.expression.fullmatch(text) if one.may_fit(words) else None
             if not match:
                 continue
             slots: Raw = {}
@@ -269,7 +285,7 @@ def _joined(tokens: list[Token]) -> str:
 
 def _covered(pattern: Pattern, tokens: list[Token]) -> int:
     """Return how many tokens from the first on a pattern covers."""
-    match = pattern.expression.match(_joined(tokens))
+    match = pattern.expression.match(_joined(tokens)) if pattern.may_fit({token.norm for token in tokens}) else None
     return match[0].count(" ") if match else 0
 
 

@@ -11,7 +11,7 @@ from oasis.catalogue.entries import distance
 from oasis.parts.offline import provider
 from oasis.parts.offline.clause import is_near, tokenize
 from oasis.parts.offline.provider import Session
-from oasis.parts.offline.reading import Pattern
+from oasis.parts.offline.reading import Grammar
 from oasis.parts.offline.sets import SETS
 from oasis.parts.offline.slots import SIMPLE
 from oasis.system.clock import zone_rules
@@ -66,6 +66,7 @@ def test_every_problem_and_note_has_its_words(name):
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_pattern_can_be_read(name):
     language = LANGUAGES[name]
+    grammar = Grammar(language, DATA["intents"])
     patterns = [
         pattern
         for texts in language["intents"].values()
@@ -75,7 +76,7 @@ def test_every_pattern_can_be_read(name):
     patterns += [one for key in ("lead", "request", "trail", "questions", "answers") for one in language[key]]
     patterns += [one for spoken in language["lists"].values() for many in spoken.values() for one in many]
     for pattern in [*patterns, *language["classes"].values()]:
-        assert Pattern(language, language.get("fold", {}), pattern, "", {}).expression
+        assert grammar.pattern(pattern).expression
         # Nothing is no choice, and | stands in brackets: regular expressions would take both.
         assert not re.search(r"[(\[|]\s*[)\]|]", pattern), pattern
         bare = pattern

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from oasis.parts.offline.reading import Grammar, Pattern
+from oasis.parts.offline.reading import Grammar
 
 LANGUAGE = {"classes": {"verb": "(turn on|start)"}, "lists": {"what": {"wifi": ["wifi", "wi fi"]}}, "joiners": ["and"]}
 
@@ -46,7 +46,7 @@ def test_pattern_covers_all_words_or_none(sentence):
 @pytest.mark.parametrize("pattern", ["(a|b", "a)", "a (b|) c)", "<unknown>", "[a"])
 def test_broken_pattern_is_refused(pattern):
     with pytest.raises((re.error, KeyError)):
-        assert Pattern(LANGUAGE, {}, pattern, "", {}).expression
+        assert Grammar(LANGUAGE, {}).pattern(pattern).expression
 
 
 def test_slots_of_one_name_keep_the_type_of_their_intent():
