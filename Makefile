@@ -2,14 +2,17 @@
 PYTHON ?= python3
 PORT ?= 8080
 SECONDS ?= 300
-VENV := .venv
+# What another Python than the usual one needs lies beside that one's: make test PYTHON=python3.13, by name or by path.
+VENV := $(if $(findstring python3.,$(notdir $(PYTHON))),build/venv-$(notdir $(PYTHON)),.venv)
 BIN := $(VENV)/bin
 PINNED = $(BIN)/python3 -m pip install -q --disable-pip-version-check --require-hashes
 ROUTER := build/run/router
 
 help:
 	@echo "make run           daemon and chat page on a stock router root in $(ROUTER) (PORT=$(PORT))"
-	@echo "make test          all tests that need no emulator; sets up its parts (half an hour on two processors)"
+	@echo "make test          all tests that need no emulator; sets up its parts (half an hour on two processors); PYTHON=python3.13"
+	@echo "make pythons       make test under Python 3.13 and 3.14, where they are here"
+	@echo "make arches        packages and core on 32-bit MIPS, big-endian, musl and Python 3.14 (as root; ONLY=mipsel)"
 	@echo "make test-all      make test and everything longer that is there"
 	@echo "make fresh         make test in a new Debian, as root and as a user at a terminal (as root; WHO=root or WHO=person)"
 	@echo "make qemu          a router in an emulator, from install to removal (IMAGE= an official image, or what is there)"
@@ -52,12 +55,24 @@ run: $(BIN)/oasis
 	@$(BIN)/python3 tests/host.py --root $(ROUTER) --port $(PORT)
 
 setup: $(VENV)/dev
-	@sh tests/setup.sh
+	@PYTHON=$(CURDIR)/$(BIN)/python3 sh tests/setup.sh
 
 test: setup
 	@$(BIN)/python3 -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 
-test-all: test qemu mutants eval
+PYTHONS = 3.13 3.14
+pythons: $(BIN)/oasis
+	@for version in $(PYTHONS); do \
+		python=$$($(BIN)/python3 package/build.py --where $$version) || continue; \
+		$(MAKE) test PYTHON="$$python" || exit 1; \
+	done
+
+# 2: a machine cannot be had here, which it says.
+arches: $(VENV)/dev
+	@$(BIN)/python3 tests/arches/run.py $(ONLY)
+
+test-all: test pythons qemu mutants eval
+	@$(BIN)/python3 tests/arches/run.py || test $$? = 2
 	@$(BIN)/python3 -m pytest -q -m long
 	@$(BIN)/python3 tests/soak/soak.py --seconds 300
 	@$(BIN)/python3 tests/bench/bench.py --long
@@ -144,4 +159,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all fresh lock qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package release i18n pictures clean
+.PHONY: help run setup test pythons arches test-all fresh lock qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package release i18n pictures clean

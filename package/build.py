@@ -211,7 +211,15 @@ def main(words: list[str]) -> int:
         "--python", default="", help="like 3.11, or any: packages with sources; else all that can be made"
     )
     add_keys(parser)
+    parser.add_argument("--where", metavar="PYTHON", help="print where that Python, like 3.13, is here, and end")
     read = parser.parse_args(words)
+    if read.where:
+        try:
+            print(interpreter(read.where))
+        except BuildError as error:
+            print(f"package: {error}", file=sys.stderr)
+            return 1
+        return 0
     shutil.rmtree(read.output, ignore_errors=True)
     try:
         time_s, pythons = epoch(repository, dict(os.environ)), wanted(manifest, read.python)

@@ -13,8 +13,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(HERE)
-# Seconds for a daemon to answer at its first start on a slow machine.
-READY_S = 20
+# Seconds for a daemon to answer at its first start on a slow machine, and to end; an emulated one is slower.
+SLOWER = int(os.environ.get("OASIS_SLOWER", "1"))
+READY_S = 20 * SLOWER
+STOP_S = 15 * SLOWER
 
 
 def copy_root(target: str) -> str:
@@ -74,7 +76,7 @@ class Daemon:
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            return self.process.wait(15)
+            return self.process.wait(STOP_S)
         except subprocess.TimeoutExpired:
             self.kill()
             raise
@@ -90,7 +92,7 @@ def connected(path: str) -> socket.socket:
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
     try:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.settimeout(60)
+        connection.settimeout(60 * SLOWER)
         connection.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
         return connection
     finally:

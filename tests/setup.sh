@@ -46,7 +46,7 @@ node_parts() {
 
 pip_parts() { # NAME [OPTION]: what tests/requirements/NAME.txt pins, with its hashes; again when that file changed
 	list=$here/requirements/$1.txt
-	stamp=$here/../.venv/$1
+	stamp=${python%/bin/*}/$1
 	shift
 	[ "$stamp" -nt "$list" ] && return 0
 	echo "setup: installing tests/requirements/${list##*/}"

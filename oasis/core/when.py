@@ -93,18 +93,17 @@ def _date(words: str, text: str) -> int:
     if len(parts) == 5:
         parts.append("00")
     numbers = [_number(part, 4) for part in parts]
-    found = None
     if len(date) == 10 and [len(part) for part in parts] == [4, 2, 2, 2, 2, 2] and None not in numbers:
         given = [number or 0 for number in numbers]
         given += [0, 0, -1]
         try:
             found = _utc(*given[:6]) if is_utc else int(time.mktime(tuple(given)))  # type: ignore[arg-type]
-        except (ValueError, OverflowError):
-            found = None
-    # A 31st of February would be a day in March.
-    if found is None or list((time.gmtime if is_utc else time.localtime)(found)[:5]) != numbers[:5]:
-        raise UsageError("%r is no time" % text, HINT)
-    return found
+            # A 31st of February would be a day in March.
+            if list((time.gmtime if is_utc else time.localtime)(found)[:5]) == numbers[:5]:
+                return found
+        except (ValueError, OverflowError):  # no such day, or one that a time of 32 bits does not reach
+            pass
+    raise UsageError("%r is no time" % text, HINT)
 
 
 def _utc(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:

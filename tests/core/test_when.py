@@ -98,6 +98,11 @@ def test_a_shown_time_is_read_back():
 
 def test_centuries_and_the_last_hour():
     assert when.since("2000-12-01T00:00Z", NOW) == 975628800
-    assert when.until("2100-03-01T00:00Z", NOW) == 4107542400
+    try:
+        time.gmtime(4107542400)
+    except OverflowError:  # a C library whose times have 32 bits
+        assert "is no time" in refused(when.until, "2100-03-01T00:00Z")
+    else:
+        assert when.until("2100-03-01T00:00Z", NOW) == 4107542400
     assert when.until("23:59", NOW) == local(2026, 11, 20, 23, 59)
     assert "is no time" in refused(when.until, "24:00")

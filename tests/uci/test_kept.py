@@ -1,6 +1,6 @@
 """Cases that a generator found: each is what the real `uci` printed and left."""
 
-import os
+import platform
 
 import pytest
 
@@ -23,7 +23,7 @@ def uci(request, tmp_path):
 
 
 def test_half_a_character_is_an_unknown_option(uci):
-    if not os.confstr("CS_GNU_LIBC_VERSION"):
+    if platform.libc_ver()[0] != "glibc":
         pytest.skip("the words are the GNU library's")
     status, out, err = uci("-é", "show")
     assert (status, out) == (0, b"")
