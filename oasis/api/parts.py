@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 
 from oasis import parts
 from oasis.core import jsonl
-from oasis.errors import UsageError
+from oasis.errors import OasisError, UsageError
 
 if False:  # annotations only
     from oasis.agent import start as agent
@@ -81,16 +82,22 @@ class Extras:
 class Offered:
     """The tools of a part as its file tells of them: a source of the registry. A call makes the part."""
 
-    def __init__(self, name: str, file: str, part: Callable[[str], Any]) -> None:
+    def __init__(self, name: str, file: str, part: Callable[[str], Any], log: Callable[[str], object]) -> None:
         self.name = name
         self._file = file
         self._part = part
+        self._log = log
+        self._is_broken = False
         self._specs: list[dict[str, Any]] = []
 
     def specs(self) -> list[dict[str, Any]]:
         """Return the specs, always the same list."""
-        if not self._specs:
-            self._specs = jsonl.table(os.path.dirname(__file__), self._file)["tools"]
+        if not self._specs and not self._is_broken:
+            try:
+                self._specs = jsonl.table(os.path.dirname(__file__), self._file)["tools"]
+            except Exception as error:
+                self._is_broken = True  # its tools are gone, and all else goes on
+                self._log(str(parts.broken(self._file.split("/")[1], error)))
         return self._specs
 
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
@@ -107,7 +114,7 @@ class OptionalParts:
         self._lock = threading.RLock()
         self._parts: dict[str, Any] = {}
         self.modules: dict[str, str] = {**OWN, **parts.merged("METHODS")}
-        self._offered = [Offered(name, file, self.part) for name, file in parts.merged("TOOLS").items()]
+        self._offered = [Offered(name, file, self.part, kit.log) for name, file in parts.merged("TOOLS").items()]
 
     def part(self, name: str) -> Any:
         """Return a part by the first word of its methods, made now if need be; raise UsageError where there is none."""
@@ -115,8 +122,14 @@ class OptionalParts:
             if name not in self._parts:
                 if name not in self.modules:
                     raise parts.missing("methods", name) or UsageError("there is no part %r" % name)
-                module = __import__("oasis." + self.modules[name], fromlist=["gather"])
-                self._parts[name] = module.gather(self._kit)
+                place = self.modules[name]
+                try:
+                    gather = __import__("oasis." + place, fromlist=["gather"]).gather
+                except (Exception, SystemExit) as error:
+                    if name in OWN:
+                        raise
+                    raise parts.broken(place.split(".")[1], error)
+                self._parts[name] = gather(self._kit)
             return self._parts[name]
 
     def is_made(self, name: str) -> bool:
@@ -132,7 +145,26 @@ class OptionalParts:
         return [functools.partial(self._outside, *one) for one in parts.merged("OUTSIDE").items()]
 
     def _outside(self, name: str, has_any: Callable[[Services], bool]) -> Any:
-        return self.part(name).sources() if self.is_made(name) or has_any(self._kit) else []
+        part = self._usable(name) if self.is_made(name) or has_any(self._kit) else None
+        return part.sources() if part is not None else []
+
+    def _usable(self, name: str) -> Any:
+        """Return a part; None, and a line in the log, where it cannot be loaded: everything else goes on without it."""
+        try:
+            return self.part(name)
+        except UsageError as error:
+            self._kit.log(error.message)
+            return None
+
+    def _tried(self, name: str, step: str, is_wanted: Callable[[Services], bool]) -> None:
+        """Have a part begin or follow the settings; a fault of it is logged, and stops nobody else."""
+        try:
+            if self.is_made(name) or is_wanted(self._kit):
+                getattr(self.part(name), step)()
+        except OasisError as error:
+            self._kit.log("%s stays as it was: %s" % (name, error.message))
+        except Exception as bug:
+            sys.excepthook(type(bug), bug, bug.__traceback__)
 
     def sources(self) -> list[Any]:
         """Return the sources of tools of all parts; called at every listing of the tools."""
@@ -142,19 +174,22 @@ class OptionalParts:
         """Return what the parts add to a turn of a model that begins; None: its principal has no memory or skills."""
         extras = Extras()
         for name in parts.listed("ADDING") if turn else ():
-            self.part(name).added(turn, extras)
+            part = self._usable(name)
+            if part is not None:
+                part.added(turn, extras)
         return extras
 
     def after(self, turn: TurnAbout) -> None:
         """Let the parts look at a turn that ended."""
         for name in parts.listed("LOOKING"):
-            self.part(name).after(turn)
+            part = self._usable(name)
+            if part is not None:
+                part.after(turn)
 
     def start(self) -> None:
         """Let parts that work by themselves begin."""
         for name, is_wanted in parts.merged("STARTING").items():
-            if is_wanted(self._kit):
-                self.part(name).start()
+            self._tried(name, "start", is_wanted)
         for one in parts.all_missing(self._kit.root.state_folder).values():
             text = "%s, and what it keeps for you waits for it: %s" % (one.message, one.hint)
             self._kit.log(text)
@@ -163,8 +198,7 @@ class OptionalParts:
     def settle(self) -> None:
         """Let parts be as the settings want them; where nobody turned one on, nothing of it is loaded."""
         for name, is_wanted in parts.merged("SETTLING").items():
-            if self.is_made(name) or is_wanted(self._kit):
-                self.part(name).settle()
+            self._tried(name, "settle", is_wanted)
 
     def close(self) -> None:
         """End what parts have running."""

@@ -144,7 +144,10 @@ class Answers:
         except Exception as bug:
             fault = bug_fault(bug)
         is_upstream = name in OTHER_METHODS or name in parts.listed("BUS_SHARED")
-        return self._upstream().failed(name, fault) if is_upstream else failure(fault)
+        try:
+            return self._upstream().failed(name, fault) if is_upstream else failure(fault)
+        except Exception:  # the part that has their shape cannot be loaded
+            return failure(fault)
 
     def _reply(self, name: str, arguments: dict[str, object], role: Role) -> Mapping[str, object]:
         if self._phone is not None and name != "chat.send":

@@ -26,7 +26,7 @@ _KINDS = {str: "text", int: "int", bool: "bool", list: "list", dict: "table"}
 # Calls that are answered at once. Some wait for news, fewer than all: see WAITERS.
 CALLS = 24
 # Methods that a part answers on the bus, next to ours.
-OTHER_METHODS = {name: Method(*row) for name, row in parts.merged("BUS_METHODS").items()}
+OTHER_METHODS = {name: Method(*row) for name, row in parts.merged("BUS_METHODS").items() if name not in TABLE}
 _WAY_OUT = "remove the Oasis that was here before (luci-app-oasis, oasis-mod-tool, oasis), and restart rpcd"
 
 

@@ -50,7 +50,12 @@ def find(name: str) -> Command | None:
 def named(place: str) -> Callable[..., Any]:
     """Return the function that a table names as module:function; its module is imported now."""
     module, _, function = place.partition(":")
-    found: Callable[..., Any] = getattr(__import__("oasis." + module, fromlist=(function,)), function)
+    try:
+        found: Callable[..., Any] = getattr(__import__("oasis." + module, fromlist=(function,)), function)
+    except (Exception, SystemExit) as error:
+        if not module.startswith("parts."):
+            raise
+        raise parts.broken(module.split(".")[1], error)
     return found
 
 

@@ -18,6 +18,7 @@ from oasis.system.root import Root
 # musl gives threads 128 KiB. With 512 KiB a Python 3.13 that recurses ends before it notices; 3.11 does with 128.
 # Memory is taken only for what is used of it.
 STACK_BYTES = 1024 * 1024
+_SIGNALS = 4096  # that are read at once
 
 
 def main(argv: list[str]) -> int:
@@ -48,7 +49,7 @@ def main(argv: list[str]) -> int:
         return error.exit_status
     if is_on_bus:
         daemon.join_bus()
-    _settle_messenger(daemon)
+    daemon.parts.settle()
     for part, why in parts.refused.items():
         log("the part %s is not used: %s" % (part, why), True)
     log("ready on %s" % root.socket)
@@ -67,22 +68,15 @@ def _serve(daemon: Daemon, stopping: int) -> bool:
     while not (is_other and daemon.is_idle()):
         if is_other and not select.select([stopping], [], [], 1.0)[0]:
             continue
-        # procd's word that the settings changed; at a terminal it is the terminal that goes.
-        if os.read(stopping, 1)[0] != signal.SIGHUP or os.isatty(2):
+        # procd's word that the settings changed, once for all that came; at a terminal it is the terminal that goes.
+        if {*os.read(stopping, _SIGNALS)} != {signal.SIGHUP} or os.isatty(2):
             return False
         daemon.reload()
-        _settle_messenger(daemon)
+        daemon.parts.settle()
         is_other = parts.has_changed()
         if is_other:
             log("other parts are installed: they are taken up when nothing runs and no change waits")
     return True
-
-
-def _settle_messenger(daemon: Daemon) -> None:
-    try:
-        daemon.parts.settle()
-    except OasisError as error:
-        log("the messenger stays as it was: %s" % error.message, True)
 
 
 def _stop_pipe() -> int:

@@ -155,11 +155,14 @@ class Daemon:
         most = self.settings.number("worker_max", 2)
         self.models = Models(most, idle_s, user, self.confinement.prepare, self._usage)
         make = parts.first("offline")  # the built-in service; its process ends when nobody asks for so long
-        if make is None:
+        try:
+            self.offline: Offline = make(idle_s)
+        except (Exception, SystemExit) as error:
             from oasis.agent import client
 
-            make = lambda _: client.Offline()  # noqa: E731
-        self.offline: Offline = make(idle_s)
+            self.offline = client.Offline()
+            if make is not None:
+                log(parts.broken("offline", error).message, True)
 
     def times(self, words: str) -> list[tuple[str, list[str]]]:
         """Return what of a sentence is a time or a condition; see tools/operator.py."""
@@ -351,6 +354,7 @@ class Daemon:
         setting that needs a restart is reported, and so is an invalid value: then everything stays as it was.
         """
         settings = self.settings
+        self.offline.close()  # its next process sees which languages are installed
         try:
             confirm_s, management_s = settings.number("confirm_s", 0), settings.number("management_confirm_s", 0)
             approval = settings.choice("approval", APPROVALS)
@@ -360,7 +364,6 @@ class Daemon:
             return
         self.policy.set(approval, confirm_s, management_s)
         self.models.set(worker_max, idle_s)
-        self.offline.close()  # its next process sees which languages are installed
         before, self._main = self._main, settings.main()
         changed = [name for name in sorted({*before, *self._main}) if before.get(name) != self._main.get(name)]
         at_once = ", ".join(name for name in changed if name not in AT_START)

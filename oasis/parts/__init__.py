@@ -40,8 +40,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-# The tables of a manifest. No name in the first three may be one of the core's or of another part.
-_TABLES = ("METHODS", "COMMANDS", "CHAT_COMMANDS", "ROWS", "TOOLS", "OUTSIDE", "STARTING", "SETTLING", "BUS_METHODS")
+# The tables of a manifest: of what the values are. No name in the first three may be one of the core's or of another
+# part; what those after ROLE_TOOLS name is in METHODS.
+_TABLES: dict[str, type] = {
+    "METHODS": str, "COMMANDS": tuple, "CHAT_COMMANDS": tuple, "ROWS": tuple, "BUS_METHODS": tuple,
+    "ROLE_METHODS": tuple, "BUS_ROLES": tuple, "ROLE_TOOLS": tuple,
+    "TOOLS": str, "OUTSIDE": object, "STARTING": object, "SETTLING": object,
+}  # fmt: skip
+_LISTS = ("ADDING", "LOOKING", "BUS_SHARED")
+_ARGUMENTS = (str, int, bool, list, dict)
 _KINDS = ("methods", "commands", "chat_commands")
 _read: list[list[ModuleType]] = []
 _seen: dict[str, tuple[int, int]] = {}
@@ -76,30 +83,62 @@ def manifests() -> tuple[ModuleType, ...]:
         for name in _seen:
             try:
                 manifest = __import__(f"oasis.parts.{name}.manifest", fromlist=("manifest",))
-                _check(manifest, taken)
+                _check(name, manifest, taken)
                 _read[0].append(manifest)
-            except Exception as error:  # whatever is in that file: it is not ours alone
+            except (Exception, SystemExit) as error:  # whatever is in that file: it is not ours alone
                 refused[name] = str(error) or type(error).__name__
     return tuple(_read[0])
 
 
-def _check(manifest: ModuleType, taken: dict[str, set[str]]) -> None:
+def _check(part: str, manifest: ModuleType, taken: dict[str, set[str]]) -> None:
     """Add what a manifest names to what is taken. Raises: ValueError, or what a broken table raises."""
     if manifest.VERSION != VERSION:
         raise ValueError(f"it is of version {manifest.VERSION}, and this is Oasis {VERSION}")
-    tables = {name: getattr(manifest, name, {}) for name in _TABLES}
+    tables: dict[str, dict[str, Any]] = {name: getattr(manifest, name, {}) for name in _TABLES}
     for name, table in tables.items():
-        if not isinstance(table, dict):
+        if not isinstance(table, dict) or not all(isinstance(key, str) for key in table):
             raise ValueError(f"{name} of its manifest is no table")
-    for name, row in tables["ROWS"].items():
-        if name.partition(".")[0] not in tables["METHODS"] or row[1].partition(".")[0] not in tables["METHODS"]:
-            raise ValueError(f"its manifest has no part for the method {name}")
+        for key, value in table.items():
+            if not isinstance(value, _TABLES[name]) or (_TABLES[name] is object and not callable(value)):
+                raise ValueError(f"{key} in {name} of its manifest is a {type(value).__name__}")
+    for name in _LISTS:
+        _check_texts(name, getattr(manifest, name, ()))
+    own = tables["METHODS"]
+    within = [*[key for name in list(_TABLES)[8:] for key in tables[name]], *getattr(manifest, "ADDING", ())]
+    for key in (*within, *getattr(manifest, "LOOKING", ())):
+        if key not in own:
+            raise ValueError(f"{key} is not in METHODS of its manifest")
+    functions = [row[2] for row in tables["COMMANDS"].values()] + [row[1] for row in tables["CHAT_COMMANDS"].values()]
+    for place in (*own.values(), *functions, *(file.replace("/", ".") for file in tables["TOOLS"].values())):
+        if not place.startswith(f"parts.{part}.") or ".." in place:
+            raise ValueError(f"{place} in its manifest is not in its folder")
+    for key, row in tables["COMMANDS"].items():
+        _check_texts(key, row, 4)
+    for key, (summary, function, arguments) in tables["CHAT_COMMANDS"].items():
+        _check_texts(key, (summary, function, *{**arguments}))
+    for key, row in {**tables["ROWS"], **tables["BUS_METHODS"]}.items():
+        access, handler, *arguments = (*row, {}) if len(row) == 3 else row[:4]
+        if key in tables["ROWS"] and not {key.partition(".")[0], handler.partition(".")[0]} <= set(own):
+            raise ValueError(f"its manifest has no part for the method {key}")
+        if access not in ("read", "write") or not all(kind in _ARGUMENTS for one in arguments for kind in one.values()):
+            raise ValueError(f"the row of {key} in its manifest is invalid")
+    for name in ("ROLE_METHODS", "BUS_ROLES", "ROLE_TOOLS"):
+        for role, names in tables[name].items():
+            _check_texts(role, names)
+            given = tables["BUS_METHODS"] if name == "BUS_ROLES" else tables["ROWS"] if name == "ROLE_METHODS" else ()
+            if role in ("owner", "viewer") and not set(names) <= set(given):
+                raise ValueError(f"{name} of its manifest gives the role {role} what is not its own")
     names = {what: set(tables[table]) for what, table in zip(_KINDS, _TABLES, strict=False)}
-    for what, own in names.items():
-        for name in own & taken[what]:
+    for what, new in names.items():
+        for name in new & taken[what]:
             raise ValueError(f"{name} is the name of another of the {what}")
-    for what, own in names.items():
-        taken[what] |= own
+    for what, new in names.items():
+        taken[what] |= new
+
+
+def _check_texts(name: str, texts: tuple[str, ...], count: int = 0) -> None:
+    if not isinstance(texts, tuple) or not all(isinstance(one, str) for one in texts) or len(texts) < count:
+        raise ValueError(f"{name} in its manifest is no list of texts")
 
 
 def merged(attribute: str) -> dict[str, Any]:
@@ -142,7 +181,7 @@ def missing(kind: str, name: str) -> UsageError | None:
 
 def all_missing(state_folder: str = "") -> dict[str, UsageError]:
     """Return what to say of each part that is not in use; with a folder only of those that keep something there."""
-    there = {manifest.__name__.split(".")[2] for manifest in manifests()}
+    there = {manifest.__name__.split(".")[2] for manifest in manifests()} - {*refused}
     found = {}
     for name, row in jsonl.table(__file__, "known.json").items():
         if name in there or name == "core":
@@ -161,13 +200,20 @@ def _has_content(path: str) -> bool:
 
 def absent(part: str) -> UsageError:
     """Return what to say of a part that is not in use, with the command that mends it."""
-    title = jsonl.table(__file__, "known.json")[part]["title"]
+    title = jsonl.table(__file__, "known.json").get(part, {}).get("title", part)
     command = install("oasis-" + part)
     if part in refused:
         return UsageError(
             f"{title}: the package oasis-{part} cannot be used: {refused[part]}", "install it again: " + command
         )
     return UsageError(f"{title}: not installed", command)
+
+
+def broken(part: str, error: BaseException) -> UsageError:
+    """Return what to say of a part that failed when it was loaded: its files are broken, or were removed since."""
+    if part in _installed():
+        refused[part] = str(error) or type(error).__name__
+    return absent(part)
 
 
 def install(package: str) -> str:

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.oasisd import REPOSITORY, copy_root, start_daemon
+from tests.oasisd import REPOSITORY, copy_root, set_option, start_daemon
 
 PARTS = ("lua", "mcp", "memory", "offline", "schedule", "telegram")
 
@@ -163,33 +163,121 @@ SPOILED = {
     "another version": ('VERSION = "0.0.1"', "it is of version 0.0.1, and this is Oasis"),
     "no version": ("ROWS = {}", "has no attribute 'VERSION'"),
     "a table that is none": ("VERSION = oasis.VERSION\nROWS = []", "ROWS of its manifest is no table"),
-    "methods of the core": ('VERSION = oasis.VERSION\nMETHODS = {"run": "x"}', "run is the name of another"),
-    "methods of another part": ('VERSION = oasis.VERSION\nMETHODS = {"memory": "x"}', "memory is the name of another"),
+    "methods of the core": (
+        'VERSION = oasis.VERSION\nMETHODS = {"run": "parts.schedule.x"}',
+        "run is the name of another",
+    ),
+    "methods of another part": (
+        'VERSION = oasis.VERSION\nMETHODS = {"memory": "parts.schedule.x"}',
+        "memory is the name of another",
+    ),
     "a method that is not under its own name": (
-        'VERSION = oasis.VERSION\nMETHODS = {"x": "x"}\nROWS = {"run.start": ("read", "x.y", {})}',
+        'VERSION = oasis.VERSION\nMETHODS = {"x": "parts.schedule.x"}\nROWS = {"run.start": ("read", "x.y", {})}',
         "no part for the method run.start",
     ),
     "a command of the core": (
-        'VERSION = oasis.VERSION\nCOMMANDS = {"undo": ("", "", "x:y", "")}',
+        'VERSION = oasis.VERSION\nCOMMANDS = {"undo": ("", "", "parts.schedule.x:y", "")}',
         "undo is the name of another of the commands",
     ),
     "a row that is none": (
-        'VERSION = oasis.VERSION\nMETHODS = {"schedule": "x"}\nROWS = {"schedule.x": ("read",)}',
-        "index out of range",
+        'VERSION = oasis.VERSION\nMETHODS = {"schedule": "parts.schedule.x"}\nROWS = {"schedule.x": ("read",)}',
+        "not enough values to unpack",
     ),
+    "a way out of the interpreter": ("raise SystemExit(1)", "1"),
+    "what is not UTF-8": ("VERSION = '\udcff'", "utf-8"),
+    "a table with other keys": ("VERSION = oasis.VERSION\nROWS = {1: ()}", "ROWS of its manifest is no table"),
+    "a row that is a number": (
+        "VERSION = oasis.VERSION\nCOMMANDS = {'a': 1}",
+        "a in COMMANDS of its manifest is a int",
+    ),
+    "a command of numbers": (
+        "VERSION = oasis.VERSION\nCOMMANDS = {'a': (1, 2, 'parts.schedule.x:y', 4)}",
+        "a in its manifest is no list",
+    ),
+    "a module out of its folder": (
+        "VERSION = oasis.VERSION\nMETHODS = {'schedule': 'daemon.main'}",
+        "not in its folder",
+    ),
+    "a file out of its folder": (
+        "VERSION = oasis.VERSION\nMETHODS = {'schedule': 'parts.schedule.scheduler'}\n"
+        "TOOLS = {'schedule': 'parts/schedule/../../../../etc/passwd'}",
+        "not in its folder",
+    ),
+    "a role's methods that are no list": (
+        "VERSION = oasis.VERSION\nROLE_METHODS = {'viewer': 'plan.approve'}",
+        "viewer in ROLE_METHODS of its manifest is a str",
+    ),
+    "a right that is not its own to give": (
+        "VERSION = oasis.VERSION\nROLE_METHODS = {'viewer': ('plan.approve',)}",
+        "what is not its own",
+    ),
+    "a tool for viewers": ("VERSION = oasis.VERSION\nROLE_TOOLS = {'viewer': ('*',)}", "what is not its own"),
+    "an argument of no type": (
+        "VERSION = oasis.VERSION\nMETHODS = {'schedule': 'parts.schedule.x'}\n"
+        "ROWS = {'schedule.x': ('read', 'schedule.x', {'a': 'text'})}",
+        "the row of schedule.x in its manifest is invalid",
+    ),
+    "somebody to look at turns that is nobody": ("VERSION = oasis.VERSION\nLOOKING = ('x',)", "x is not in METHODS"),
+    "a start that is no function": (
+        "VERSION = oasis.VERSION\nMETHODS = {'schedule': 'parts.schedule.x'}\nSTARTING = {'schedule': 1}",
+        "schedule in STARTING of its manifest is a int",
+    ),
+    "very deep": ("VERSION = oasis.VERSION\nROWS = " + "[" * 5000 + "]" * 5000, ""),
 }
 
 
 @pytest.mark.parametrize("how", SPOILED)
 def test_a_manifest_that_cannot_be_used_is_refused_with_the_reason_and_the_rest_works(copy, how):
     text, why = SPOILED[how]
-    (copy / "schedule/manifest.py").write_text("import oasis\n" + text + "\n")
+    data = ("import oasis\n" + text + "\n").encode("utf-8", "surrogateescape")
+    (copy / "schedule/manifest.py").write_bytes(data)
     found = run(copy, TABLES)
     assert list(found["refused"]) == ["schedule"] and why in found["refused"]["schedule"]
     assert {"memory.list", "telegram.pair", "run.start"} <= set(found["methods"])
     assert not [name for name in found["methods"] if name.startswith("schedule.")]
     done = oasis(copy, "schedule", "list")
     assert "the package oasis-schedule cannot be used: " in done.stderr and "install it again" in done.stderr
+
+
+@pytest.mark.parametrize("fault", ["VERSION = (", "import knitting", "raise SystemExit(3)", ""])
+def test_a_part_whose_modules_are_broken_stops_nobody_else(copy, tmp_path, fault):
+    root = copy_root(str(tmp_path / "router"))
+    first = start_daemon(root, library=str(copy.parent.parent))
+    try:
+        first.call("schedule.add", when="22:00 daily", wish="is the internet working?")
+    finally:
+        first.stop()
+    for file in (
+        "schedule/scheduler.py", "schedule/command.py", "memory/owner_facts.py", "telegram/messenger.py",
+        "offline/child_process.py", "memory/knowledge.json", "lua/phone.py",
+    ):  # fmt: skip
+        (copy / file).write_text(fault)
+    set_option(root, "x", "1'\n\nconfig telegram\n\toption enabled '1")
+    second = start_daemon(root, library=str(copy.parent.parent))
+    try:
+        told(second, "waits for it: install it again: opkg install oasis-schedule")
+        assert second.process.poll() is None
+        error = second.call("schedule.list")["error"]
+        assert "the schedule: the package oasis-schedule cannot be used: " in error["message"]
+        missing = {one["part"]: one["refused"] for one in second.call("info")["missing"]}
+        assert {"schedule": True, "telegram": True, "offline": True}.items() <= missing.items()
+        assert "configure" in str(second.call("tool.list")) and "remember" not in str(second.call("tool.list"))
+        assert second.call("service.list")["service"][-1]["ready"] is False
+        second.process.send_signal(signal.SIGHUP)
+        assert "version" in second.call("info")
+    finally:
+        second.stop()
+    done = oasis(copy, "schedule", "list", OASIS_ROOT=root)
+    assert "the package oasis-schedule cannot be used: " in done.stderr and "Traceback" not in done.stderr
+
+
+def test_many_reloads_at_once_are_one_and_a_stop_among_them_stops(copy, daemon):
+    for _ in range(2000):
+        daemon.process.send_signal(signal.SIGHUP)
+    assert "version" in daemon.call("info")
+    for _ in range(500):
+        daemon.process.send_signal(signal.SIGHUP)
+    assert daemon.stop() == 0
 
 
 @pytest.fixture
