@@ -73,6 +73,10 @@ class Client:
             raise PeerError(f"the answer to {method} is no object", "the service and this program differ in version")
         return result
 
+    def is_open(self) -> bool:
+        """Tell whether the next call goes over the connection of the one before."""
+        return self._socket is not None
+
     def close(self) -> None:
         if self._socket is not None:
             self._socket.close()

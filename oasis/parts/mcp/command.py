@@ -5,6 +5,7 @@ Contract of `oasis mcp`: whoever connects is a client; it proposes and looks, an
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
@@ -16,6 +17,8 @@ from oasis.errors import UsageError
 from oasis.parts.mcp.server import Session
 
 if False:  # annotations only
+    from typing import Any
+
     from oasis.cli.rpc_client import Call
     from oasis.parts.mcp.server import Call as Ask
     from oasis.parts.mcp.shapes import ServerList
@@ -63,6 +66,23 @@ def _list(reply: ServerList, screen: Screen) -> int:
     return screen.result(reply, lines or "no MCP server is set up; `oasis help servers` says how")
 
 
+def connect(path: str, name: str) -> Ask:
+    """Return the `call` of a new connection, lowered to the role of a client for good.
+
+    The service may begin again, or a call take too long: the connection that is opened then is lowered before its
+    first call, as each is an owner's at first.
+    """
+    client = Client(path)
+
+    def ask(method: str, params: dict[str, object]) -> dict[str, Any]:
+        if not client.is_open():
+            client.call("client.join", {"name": name or "an MCP client"})
+        return client.call(method, params)
+
+    client.call("client.join", {"name": name or "an MCP client"})
+    return ask
+
+
 def serve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Serve one client over standard input and output, or many over HTTP on this machine."""
     from oasis.parts.mcp import server_http
@@ -70,14 +90,8 @@ def serve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     call("info", {})  # says at once when the service is not running
     root = os.environ.get("OASIS_ROOT") or "/"
 
-    def connect(name: str) -> Ask:
-        """Return the `call` of a new connection, lowered to the role of a client for good."""
-        joined = Client(os.path.join(root, "var/run/oasis/oasis.sock")).call
-        joined("client.join", {"name": name or "an MCP client"})
-        return joined
-
     def session() -> Session:
-        return Session(connect, time.monotonic)
+        return Session(functools.partial(connect, os.path.join(root, "var/run/oasis/oasis.sock")), time.monotonic)
 
     port = arguments["--http"]
     if port:

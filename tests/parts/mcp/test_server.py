@@ -7,7 +7,9 @@ import time
 
 import pytest
 
-from tests.oasisd import connected, read_line
+from oasis.errors import OasisError, PolicyError
+from oasis.parts.mcp.command import connect
+from tests.oasisd import connected, copy_root, read_line, start_daemon
 from tests.parts.mcp.peer import META, modern, text_of, tool
 
 RENAME = tool("configure", commands=["uci set system.@system[0].hostname='attic'"], summary="call it attic")
@@ -341,3 +343,21 @@ def test_a_connection_of_a_client_does_not_get_there_by_calling_the_tool_itself(
     [result] = [event for event in events if event["type"] == "tool_result"]
     assert result["is_error"] and "is not for who asks here" in result["text"]
     assert daemon.call("plan.list")["plans"] == []
+
+
+def test_a_client_stays_one_when_the_service_begins_again(tmp_path):
+    """What is opened anew is an owner's connection until it is lowered."""
+    root = copy_root(str(tmp_path / "router"))
+    first = start_daemon(root)
+    ask = connect(root + "/var/run/oasis/oasis.sock", "demo")
+    assert "version" in ask("info", {})
+    first.stop()
+    with pytest.raises(OasisError):
+        ask("info", {})
+    second = start_daemon(root)
+    try:
+        assert "version" in ask("info", {})
+        with pytest.raises(PolicyError):
+            ask("chat.list", {})
+    finally:
+        second.stop()
