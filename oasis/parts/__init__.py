@@ -69,6 +69,11 @@ def _installed() -> dict[str, tuple[int, int]]:
     return found
 
 
+def is_here(part: str) -> bool:
+    """Tell whether a part is installed now, which need not be so since the manifests were read."""
+    return part in _installed()
+
+
 def has_changed() -> bool:
     """Tell whether other parts are installed than were when the manifests were read."""
     return _seen != _installed()
@@ -201,23 +206,24 @@ def _has_content(path: str) -> bool:
 def absent(part: str) -> UsageError:
     """Return what to say of a part that is not in use, with the command that mends it."""
     title = jsonl.table(__file__, "known.json").get(part, {}).get("title", part)
-    command = install("oasis-" + part)
+    package = "oasis-" + part
     if part in refused:
-        return UsageError(
-            f"{title}: the package oasis-{part} cannot be used: {refused[part]}", "install it again: " + command
-        )
-    return UsageError(f"{title}: not installed", command)
+        hint = "install it again: " + install(package, True)
+        return UsageError(f"{title}: the package {package} cannot be used: {refused[part]}", hint)
+    return UsageError(f"{title}: not installed", install(package))
 
 
 def broken(part: str, error: BaseException) -> UsageError:
     """Return what to say of a part that failed when it was loaded: its files are broken, or were removed since."""
-    if part in _installed():
+    if is_here(part):
         refused[part] = str(error) or type(error).__name__
     return absent(part)
 
 
-def install(package: str) -> str:
-    """Return the command that installs a package here."""
+def install(package: str, is_again: bool = False) -> str:
+    """Return the command that installs a package here, or installs it again, which neither program does unasked."""
     root = os.environ.get("OASIS_ROOT") or "/"
     is_apk = any(os.path.exists(os.path.join(root, place)) for place in ("sbin/apk", "usr/bin/apk"))
+    if is_again:
+        return ("apk fix -r -u " if is_apk else "opkg install --force-reinstall ") + package
     return ("apk add " if is_apk else "opkg install ") + package

@@ -97,7 +97,9 @@ def test_page_of_a_part_that_is_refused_names_the_reason(without: Any, visit: An
     try:
         page = visit(url, where="schedule")
         expect(page.get_by_role("alert")).to_contain_text("the package oasis-schedule cannot be used: ")
-        expect(page.get_by_role("alert")).to_contain_text("install it again: opkg install oasis-schedule")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "install it again: opkg install --force-reinstall oasis-schedule"
+        )
         page.goto(url + PAGES + "chat")
         page.get_by_text("1 part is not installed").click()
         expect(page.locator(".oasis-side")).to_contain_text("the package oasis-schedule cannot be used: ")

@@ -255,7 +255,7 @@ def test_a_part_whose_modules_are_broken_stops_nobody_else(copy, tmp_path, fault
     set_option(root, "x", "1'\n\nconfig telegram\n\toption enabled '1")
     second = start_daemon(root, library=str(copy.parent.parent))
     try:
-        told(second, "waits for it: install it again: opkg install oasis-schedule")
+        told(second, "waits for it: install it again: opkg install --force-reinstall oasis-schedule")
         assert second.process.poll() is None
         error = second.call("schedule.list")["error"]
         assert "the schedule: the package oasis-schedule cannot be used: " in error["message"]
@@ -377,3 +377,20 @@ def test_a_part_that_goes_while_it_is_in_use_keeps_its_data_and_the_owner_is_tol
         assert "is the internet working?" in str(third.call("schedule.list"))
     finally:
         third.stop()
+
+
+def test_the_built_in_service_that_goes_while_something_waits_is_named(copy, daemon):
+    daemon.call("run.start", message="set the LAN address to 192.168.7.1")
+    until = time.monotonic() + 60
+    while not daemon.call("plan.list")["plans"]:
+        assert time.monotonic() < until, daemon.log()
+        time.sleep(0.1)
+    shutil.rmtree(copy / "offline")
+    daemon.process.send_signal(signal.SIGHUP)
+    told(daemon, "taken up when nothing runs and no change waits")
+    run = daemon.call("run.start", message="what is my lan address?")["run"]
+    events = []
+    while "error" not in str(events):
+        events = daemon.call("run.poll", run=run, since=0, wait_ms=1000)["events"]
+        assert time.monotonic() < until, events
+    assert "the built-in service: not installed" in str(events) and "opkg install oasis-offline" in str(events)

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 
+from oasis import parts
 from oasis.core import jsonl
 from oasis.errors import OasisError, ProviderError, SchemaError
 from oasis.system.child import MODEL, Child
@@ -144,6 +145,9 @@ class Offline:
             child.end_group()
         if status == 0:
             return _Gone("the offline provider was just ending", _HINT)
+        if not parts.is_here("offline"):  # removed since the daemon began
+            absent = parts.absent("offline")
+            return ProviderError(absent.message, absent.hint)
         words = os.read(child.stderr, _WORDS_BYTES * 16)[-_WORDS_BYTES:].decode("utf-8", "replace").strip()
         sys.stderr.write(words + "\n")
         return ProviderError("the offline provider ended (%s): %s" % (status, words.rpartition("\n")[2][:200]), _HINT)

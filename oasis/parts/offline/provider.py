@@ -31,6 +31,7 @@ from oasis.parts.offline.understanding import SURE, UNSURE, Evidence, Guess, Und
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from oasis.parts.offline.shapes import Device, Event, EvidenceData, Facts, IntentsData, Json, Language, Message
@@ -50,6 +51,10 @@ def load(name: str) -> Any:
 
 def _is_here(name: str) -> bool:
     return os.path.exists(f"{os.path.dirname(__file__)}/intents/{name}.json")
+
+
+class _Broken(Exception):
+    """The files of a language cannot be read: it is as if not installed, and the request is looked at again."""
 
 
 class Provider:
@@ -77,26 +82,39 @@ class Provider:
         spoken = max(known, key=lambda name: (known[name], name in self.languages))
         if spoken in self.languages:
             return ""
-        return sentence(self._absent[spoken], {"install": install("oasis-offline-" + spoken)})
+        return sentence(self._absent[spoken], {"install": install("oasis-offline-" + spoken, _is_here(spoken))})
+
+    def _read(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what is made of a language's files. Raises: _Broken, and without English what was wrong."""
+        try:
+            return make()
+        except Exception as error:  # whatever stands in them
+            if name == "en":
+                raise
+            self.languages.pop(name, None)
+            raise _Broken(name) from error
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
-            self._grammars[name] = Grammar(load(name), self.intents)
+            self._grammars[name] = self._read(name, lambda: Grammar(load(name), self.intents))
         return self._grammars[name]
 
     def words(self, name: str) -> Words:
         """Return what is known of the words of a language."""
         if name not in self._words:
-            grammar = self.grammar(name)
-            services = {service: [service] for service in self._services}
-            for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
-                services.setdefault(service, []).append(spoken)
-            marks = load("cautions")[name]
-            lexicon = Lexicon(caution.merged(grammar.language, marks), grammar.fold, services)
-            self._evidence = self._evidence or load("evidence")
-            learned = Evidence(self._evidence, load("evidence_" + name))
-            self._words[name] = Words(lexicon, Naming(load("naming")[name]), marks, learned)
+            self._words[name] = self._read(name, lambda: self._make_words(name))
         return self._words[name]
+
+    def _make_words(self, name: str) -> Words:
+        grammar = self.grammar(name)
+        services = {service: [service] for service in self._services}
+        for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
+            services.setdefault(service, []).append(spoken)
+        marks = load("cautions")[name]
+        lexicon = Lexicon(caution.merged(grammar.language, marks), grammar.fold, services)
+        self._evidence = self._evidence or load("evidence")
+        learned = Evidence(self._evidence, load("evidence_" + name))
+        return Words(lexicon, Naming(load("naming")[name]), marks, learned)
 
     def moments(self, name: str) -> Moments:
         """Return the words of a language that say when or under which condition."""
@@ -119,6 +137,12 @@ class Provider:
         Before changes comes {"type": "closing", "text": what is said when all of them are applied as they stand}.
         With `only_sure` no event where it is not certain what was meant, or where a model called the tools.
         """
+        try:
+            return self._reply(messages, facts, now_s, only_sure)
+        except _Broken:
+            return self.reply(messages, facts, now_s, only_sure)
+
+    def _reply(self, messages: list[Message], facts: Facts, now_s: int, only_sure: bool) -> list[Event]:
         session = Session(self, facts, now_s)
         found = results.results(messages)
         if not found:
@@ -144,7 +168,10 @@ class Provider:
 
     def times(self, text: str, facts: Facts) -> list[tuple[str, list[str]]]:
         """Return what of a sentence says when or under which condition; see Session.times."""
-        return Session(self, facts).times(text)
+        try:
+            return Session(self, facts).times(text)
+        except _Broken:
+            return self.times(text, facts)
 
 
 class Answer:

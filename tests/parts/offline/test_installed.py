@@ -64,6 +64,18 @@ def test_english_is_understood_and_each_other_language_names_its_package(library
         assert not [event for event in events if event["type"] == "tool_call"], words
 
 
+@pytest.mark.parametrize("file", ["de", "evidence_de"])
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"\xff"])
+def test_a_language_whose_files_are_broken_is_as_one_that_is_missing(library, file, text):
+    for name in ("de", "evidence_de"):
+        shutil.copy(f"{REPOSITORY}/oasis/parts/offline/intents/{name}.json", library / "oasis/parts/offline/intents")
+    (library / f"oasis/parts/offline/intents/{file}.json").write_bytes(text)
+    german, english, unknown = replies(library, "nenne den router attic", "call this router attic", "knit me a sock")
+    assert "Paket: opkg install --force-reinstall oasis-offline-de" in text_of(german) or file != "de"
+    assert "system.@system[0].hostname='attic'" in json.dumps(english)
+    assert text_of(unknown)
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_a_language_that_comes_is_understood(library, name):
     for suffix in (f"{name}.json", f"evidence_{name}.json"):
