@@ -139,10 +139,7 @@ class Chroot(Machine):
             raise Absent(f"{self.name} does not run here: {listed.stderr.strip()[-200:]}")
         for name in listed.stdout.split():
             if not any(os.path.lexists(f"{new}/{folder}/{name}") for folder in ("bin", "usr/bin", "usr/sbin", "sbin")):
-                os.symlink("/" + busybox, f"{new}/usr/bin/{name}")
-        for place in ("bin/sh", "usr/bin/sh"):
-            if not os.path.lexists(f"{new}/{place}"):
-                os.symlink("/" + busybox, f"{new}/{place}")
+                os.symlink("/" + busybox, f"{new}/bin/{name}")
 
     def start(self) -> None:
         """Tell the kernel by what the machine's programs are run. Raises: Absent."""

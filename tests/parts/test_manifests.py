@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.oasisd import REPOSITORY, copy_root, set_option, start_daemon
+from tests.oasisd import REPOSITORY, SLOWER, copy_root, set_option, start_daemon
 
 PARTS = ("lua", "mcp", "memory", "offline", "schedule", "telegram")
 
@@ -289,7 +289,7 @@ def daemon(copy, tmp_path):
 
 def methods(daemon):
     """Return what a wrong call of the daemon names; waits for a daemon that begins again."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 60 * SLOWER
     while True:
         try:
             return daemon.call("knit")["error"]["hint"]
@@ -299,7 +299,7 @@ def methods(daemon):
 
 
 def told(daemon, words):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 60 * SLOWER
     while words not in daemon.log():
         assert time.monotonic() < until, daemon.log()
         time.sleep(0.1)
@@ -309,7 +309,7 @@ def test_a_part_that_goes_and_comes_is_taken_up_with_a_reload(copy, daemon):
     assert "schedule.add" in methods(daemon)
     os.rename(copy / "schedule", copy.parent.parent / "schedule")
     daemon.process.send_signal(signal.SIGHUP)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 60 * SLOWER
     while "schedule.add" in methods(daemon):
         assert time.monotonic() < until, daemon.log()
         time.sleep(0.1)
@@ -326,7 +326,7 @@ def test_a_part_that_goes_and_comes_is_taken_up_with_a_reload(copy, daemon):
 
 def test_a_change_that_waits_is_not_put_back_by_a_part_that_comes(copy, daemon):
     daemon.call("run.start", message="set the LAN address to 192.168.7.1")
-    until = time.monotonic() + 60
+    until = time.monotonic() + 60 * SLOWER
     while not daemon.call("plan.list")["plans"]:
         assert time.monotonic() < until, daemon.log()
         time.sleep(0.1)
