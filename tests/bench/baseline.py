@@ -22,6 +22,9 @@ TOLERANCES = {
 }  # fmt: skip
 # What stands beside a peer of the same run; all else is the number itself.
 _RATIOS = ("ms", "µs", "KiB", "instructions")
+# What an interpreter takes that does nothing; of another build of the same Python instructions are not compared.
+BARE = "bare start: instructions"
+_SAME_BUILD = 0.01
 # What another Python changes.
 _OF_PYTHON = ("KiB", "modules of Python", "bytes of Python", "instructions")
 
@@ -32,7 +35,7 @@ def figure(row: Row) -> float | None:
     """Return what is compared of a row; None for time and memory without a peer, and where more is better."""
     if row["unit"] not in TOLERANCES:
         return None
-    if row["unit"] in _RATIOS:
+    if row["unit"] in _RATIOS and row["name"] != BARE:
         return row["ratio"]
     return float(row["measured"])
 
@@ -40,10 +43,13 @@ def figure(row: Row) -> float | None:
 def judge(rows: list[Row], known: dict[str, Any], python: str = "") -> list[str]:
     """Note in each row what it was ("was") and whether it is within its tolerance; return what is wrong, in words."""
     is_same = known.get("python") == (python or _python())
+    is_build = all(_is_build(row, known) for row in rows if row["name"] == BARE)
     wrong = []
     for row in rows:
         entry, now = known.get("rows", {}).get(row["name"]), figure(row)
         if entry is None or now is None or (row["unit"] in _OF_PYTHON and not is_same):
+            continue
+        if row["unit"] == "instructions" and not is_build:
             continue
         row["was"] = entry["figure"]
         most = entry["figure"] * (1 + entry["tolerance"])
@@ -51,6 +57,11 @@ def judge(rows: list[Row], known: dict[str, Any], python: str = "") -> list[str]
             row["is_ok"] = False
             wrong.append(f"{row['name']}: {now:,.2f}, at most {most:,.2f} (it was {entry['figure']:,.2f})")
     return wrong
+
+
+def _is_build(bare: Row, known: dict[str, Any]) -> bool:
+    entry = known.get("rows", {}).get(BARE)
+    return entry is not None and abs(bare["measured"] / entry["figure"] - 1) < _SAME_BUILD
 
 
 def missing(rows: list[Row], known: dict[str, Any]) -> list[str]:

@@ -22,6 +22,8 @@ SETS: dict[str, tuple[tuple[str, ...], int, int]] = {
     "the page": (("luci-app-oasis",), 0, 75_000),
     **{f"language {name}": ((f"oasis-offline-{name}",), 0, 130_000) for name in ("de", "es", "ja", "zh")},
 }
+# The sources to read are no part of what runs.
+SOURCES = ("oasis-src",)
 OWN = "%d.%d" % sys.version_info[:2]
 
 
@@ -32,7 +34,7 @@ def weights(bench: Any) -> None:
     built = {name.partition("_")[0]: one for name, one in build.build(every, 0).items()}
     for name, (names, most, most_packed) in SETS.items():
         # The meta package has only dependencies; the sources to read are no part of what runs.
-        some = [built[one] for one in names or set(built) - {"oasis-src", "oasis-requests", "luci-i18n-oasis-ja"}]
+        some = [built[one] for one in names or set(built) - {*SOURCES, "oasis-requests", "luci-i18n-oasis-ja"}]
         for how, figure, goal in (
             ("installed", sum(size for _, _, size in some), most),
             ("as .ipk", sum(len(data) for _, data, _ in some), most_packed),
@@ -61,6 +63,13 @@ def measure(bench: Any, folder: str, times: int) -> None:
     bench.row("bytecode", _bytes(lib, ".pyc"), sources, "its sources", "bytes of Python")
     with_ms = min(_cpu_ms(loading) for _ in range(times))
     bench.row("loading the daemon without bytecode, CPU", without_ms, with_ms, "with bytecode", "ms")
+
+
+def install(folder: str) -> None:
+    """Lay out everything that runs, with bytecode for this Python, in a folder as in a router's root."""
+    for one in _every(OWN):
+        if one.name not in SOURCES:
+            _lay_out(one.files, folder)
 
 
 def _modules() -> tuple[Any, Any]:

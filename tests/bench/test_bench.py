@@ -2,12 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests.bench import bench, measure
+from tests.bench import baseline, bench, instructions, measure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -62,3 +63,25 @@ def test_a_bare_interpreter_is_measured_as_itself():
     held = bytearray(64 * 1024 * 1024)  # what measures is big, what is measured is not
     assert measure.peak_kib(measure.BARE) < 32 * 1024
     assert len(held)
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
+def test_instructions_are_the_same_in_each_run_and_without_those_of_children(tmp_path):
+    child = f"import posix; posix.waitpid(posix.posix_spawn({sys.executable!r}, ['python', '-c', 'pass'], {{}}), 0)"
+    plain, again, starting = (
+        instructions.command([sys.executable, "-s", "-S", "-c", code], {}, str(tmp_path))
+        for code in ("pass", "pass", child)
+    )
+    assert abs(again / plain - 1) < 0.001
+    assert plain < starting < plain * 1.2
+
+
+def test_instructions_of_another_build_of_python_are_not_compared():
+    known = {"python": "3.11", "rows": {baseline.BARE: {"figure": 1000, "tolerance": 0.03}}}
+    known["rows"]["oasis status: instructions"] = {"figure": 2.0, "tolerance": 0.03}
+    for bare, is_wrong in ((1000, True), (1005, True), (1100, False)):
+        rows = [
+            {"name": baseline.BARE, "measured": bare, "ratio": None, "unit": "instructions"},
+            {"name": "oasis status: instructions", "measured": 3 * bare, "ratio": 3.0, "unit": "instructions"},
+        ]
+        assert bool(baseline.judge(rows, known, "3.11")) is is_wrong

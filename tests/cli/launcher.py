@@ -6,11 +6,11 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def install(folder):
+def install(folder, program=REPOSITORY + "/files/usr/bin/oasis", library=REPOSITORY):
     """Write the launcher into `folder` and return the argv that starts it."""
-    with open(os.path.join(REPOSITORY, "files/usr/bin/oasis"), encoding="utf-8") as source:
+    with open(program, encoding="utf-8") as source:
         text = source.read()
-    for line, replacement in (('LIB = "/usr/lib/oasis"', f"LIB = {REPOSITORY!r}"), ('ROOT = "/"', "ROOT = '/nowhere'")):
+    for line, replacement in (('LIB = "/usr/lib/oasis"', f"LIB = {library!r}"), ('ROOT = "/"', "ROOT = '/nowhere'")):
         assert text.count(f"\n{line}\n") == 1, f"{line} must stand on a line of its own"
         text = text.replace(f"\n{line}\n", f"\n{replacement}\n")
     path = os.path.join(str(folder), "oasis")

@@ -1,7 +1,7 @@
 """Regular expressions that are compiled only for a text that they may fit: compiling takes most of a first answer.
 
-What an expression needs is read off its source: texts of which a fitting text has one. It is a hint and no more: what it
-leaves out could not fit, and what it lets through is decided by the expression itself.
+What an expression needs is read off its source: texts of which a fitting text has one. It is a hint and no more: what
+it leaves out could not fit, and what it lets through is decided by the expression itself.
 """
 
 from __future__ import annotations
