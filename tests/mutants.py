@@ -2153,7 +2153,7 @@ MUTANTS = (
     ),
     ("eval: the judge finds secrets", "tests/eval/judge.py", "value not in said and any(", "False and any(", OF_JUDGE),
     ("force: what is missing refuses", PLAN, "    if missing:\n", "    if False:\n", OF_FORCE),
-    ("force: code needs its words", PLAN, " and words != FORCE_WORDS:", " and False:", OF_FORCE),
+    ("force: code needs its words", "oasis/change/plan_card.py", " and words != FORCE_WORDS:", " and False:", OF_FORCE),
     (
         "force: no hands of a model",
         "oasis/tools/operator.py",
@@ -2209,7 +2209,7 @@ MUTANTS = (
     (
         "secrets: masked on the way to front-ends",
         "oasis/api/methods.py",
-        'return cleared(reply, self._services.redactor, self._services.facts, role["name"] == "owner")',
+        'return cleared(reply, self._services.redactor, lambda: self._services.facts, role["name"] == "owner")',
         "return reply",
         ("tests/redaction/test_placeholders.py",),
     ),

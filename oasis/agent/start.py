@@ -16,7 +16,7 @@ import time
 from oasis.agent import context
 from oasis.agent.client import Asker, Asking, Failover, Offline, allowed, failing, prompts, silent
 from oasis.agent.context import Elsewhere, fitting, newest
-from oasis.agent.goal import Goal
+from oasis.agent.goal import Goal, checked
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.runs import Run, Runs
 from oasis.agent.turn import ROUNDS, Turn
@@ -57,10 +57,11 @@ if False:  # annotations only
         clock: Clock
         executor: Executor
         runs: Runs
-        chats: Collection
         models: Models
         offline: Offline
 
+        @property
+        def chats(self) -> Collection: ...
         @property
         def parts(self) -> shapes.Parts: ...
 
@@ -101,6 +102,7 @@ class TurnStarter:
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
+        goal_turns = checked(asked["turns"]) if "turns" in asked else 0
         name = context.place(asked, self._chats)
         wanted = asked.get("service") or (asked.get("options") or {}).get("provider_ptr")
         if wanted or not (asked.get("chat") or asked.get("continues")):
@@ -128,7 +130,7 @@ class TurnStarter:
             run.answers(message["id"])
             if asked.get("service") or is_full:
                 options = {**options, "provider_ptr": OFFLINE if is_full else asked["service"]}
-            return chat, message, options, elsewhere, Goal(asked["turns"]) if asked.get("turns") else None, who
+            return chat, message, options, elsewhere, Goal(goal_turns) if goal_turns else None, who
 
         return self._runs.start(new.id if new else name, self._work, take, came)
 

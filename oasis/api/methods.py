@@ -6,17 +6,14 @@ Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects 
 
 from __future__ import annotations
 
-import binascii
-import functools
 import os
 import sys
 
 from oasis import VERSION, parts
-from oasis.agent.goal import checked
 from oasis.api.table import ROLES, TABLE, check, client_of
 from oasis.change.apply.journal import chosen
 from oasis.change.audit import NO_PLAN
-from oasis.change.plan import CLIENT, ahead, card, checked_forces
+from oasis.change.plan_card import CLIENT, ahead, card, checked_forces
 from oasis.config.settings import is_at_home
 from oasis.core import clean
 from oasis.core.addresses import is_home
@@ -24,7 +21,6 @@ from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.redaction.redactor import Redactor, walk
 from oasis.system.connections import connection
 from oasis.tools.principal import MESSENGER, OWNER, may_use
-from oasis.tools.router import Facts, known_devices, with_names
 from oasis.uci.package import quote
 
 if False:  # annotations only
@@ -37,6 +33,7 @@ if False:  # annotations only
     from oasis.api.shapes import Done, Started
     from oasis.change.shapes import Audited, Record, Role
     from oasis.core.shapes import Any, Callable, Mapping, Options
+    from oasis.tools.router import Facts
     from oasis.tools.shapes import Arguments, ChatContext
 
     T = TypeVar("T", str, bytes)
@@ -68,7 +65,6 @@ class Methods:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._parts = services.parts
-        self._chats = services.chats
         self._settings = services.settings
         self._turn_starter = services.turn_starter
         self._talks = services.conversations
@@ -95,7 +91,7 @@ class Methods:
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
             raise error.masked(self._services.redactor.hide)
-        return cleared(reply, self._services.redactor, self._services.facts, role["name"] == "owner")
+        return cleared(reply, self._services.redactor, lambda: self._services.facts, role["name"] == "owner")
 
     def owner(self, name: str) -> Any:
         """Return what a row of the table names, made with its first call; raise UsageError where there is none."""
@@ -108,7 +104,7 @@ class Methods:
         return {
             "version": VERSION, "root": self._services.root.folder, "backend": self._services.backend_name,
             "provider": {key: service[key] for key in ("identifier", "name", "model")},
-            "approval": self._services.planner.policy.approval, "pending": shown(pending) if pending else None,
+            "approval": self._services.policy.approval, "pending": shown(pending) if pending else None,
             "waiting": self._cards(), "ending": self._ending(), "unconfined": self._services.unconfined(),
             "upstream": self._services.has_old(), "bus": self._services.bus_faults(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
@@ -135,7 +131,7 @@ class Methods:
         return started
 
     def agent_start(self, role: Role, goal: str, turns: int = 0, chat: str = "", service: str = "") -> Started:
-        asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
+        asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": turns}
         return _started(self._turn_starter().start(asked, self._services.came(role)))
 
     def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> Started:
@@ -257,12 +253,13 @@ class Methods:
         return _started(self._turn_starter().propose(undo, self._services.came(role), name="undo"))
 
     def chat_list(self) -> dict[str, object]:
-        return {"item": self._chats.items()}
+        return {"item": self._services.chats.items()}
 
     def chat_search(self, text: str, limit: int = 0, meaning: bool = False) -> dict[str, object]:
         # What the owner asks here was said to no service at home: the model that they chose for vectors may hear it.
-        reply = self._parts.part("said").search(text, limit, False) if meaning else self._chats.search(text, limit)
-        items = {item["id"]: item for item in self._chats.items()}
+        chats = self._services.chats
+        reply = self._parts.part("said").search(text, limit, False) if meaning else chats.search(text, limit)
+        items = {item["id"]: item for item in chats.items()}
         found = [
             {**one, "title": items[one["chat"]]["title"], "archived": items[one["chat"]]["archived"]}
             for one in reply["results"]
@@ -271,20 +268,20 @@ class Methods:
         return {"found": found, **{key: value for key, value in reply.items() if key != "results"}}
 
     def chat_rename(self, id: str, title: str) -> Done:
-        self._runs.alone(id, lambda: self._chats.rename(id, title))
+        self._runs.alone(id, lambda: self._services.chats.rename(id, title))
         return {"status": "OK"}
 
     def chat_archive(self, id: str, archived: bool = True) -> Done:
-        self._runs.alone(id, lambda: self._chats.archive(id, archived))
+        self._runs.alone(id, lambda: self._services.chats.archive(id, archived))
         return {"status": "OK"}
 
     def chat_forget(self, message: str, chat: str = "") -> Done:
-        name = chat or self._chats.chat_of(message)
-        self._runs.alone(name, lambda: self._chats.forget(message, name))
+        name = chat or self._services.chats.chat_of(message)
+        self._runs.alone(name, lambda: self._services.chats.forget(message, name))
         return {"status": "OK", "chat": name}
 
     def chat_delete(self, id: str) -> Done:
-        self._runs.alone(id, lambda: self._chats.delete(id))
+        self._runs.alone(id, lambda: self._services.chats.delete(id))
         return {"status": "OK"}
 
     def service_list(self) -> dict[str, object]:
@@ -394,6 +391,8 @@ class Methods:
         found = self._turn_starter().show({"message": message, "chat": chat, "service": service})
         request = found["request"] or {"method": "", "url": "", "headers": {}, "text": ""}
         body = str(request["text"]).encode("utf-8")
+        import binascii  # it maps a library
+
         raw, count = piece(body, part, PART_BYTES, "request")
         data = binascii.b2a_base64(raw, newline=False).decode()
         service_shown = {key: found["service"][key] for key in ("identifier", "name", "model", "is_local")}
@@ -431,10 +430,19 @@ _OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "
 # place on the way to every front-end, for events, stored chats, plans, changes and titles alike.
 
 
-def cleared(reply: dict[str, Any], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, Any]:
+def cleared(
+    reply: dict[str, Any], redactor: Redactor, facts: Callable[[], Facts], is_owner: bool = False
+) -> dict[str, Any]:
     """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
-    devices = functools.partial(known_devices, facts)
-    found = walk(redactor.hide(without_typed(reply, is_owner)), functools.partial(with_names, devices=devices))
+
+    def named(text: str) -> str:
+        if "dev#" not in text:
+            return text
+        from oasis.tools.router import known_devices, with_names  # an idle daemon does without
+
+        return with_names(text, lambda: known_devices(facts()))
+
+    found = walk(redactor.hide(without_typed(reply, is_owner)), named)
     assert isinstance(found, dict)  # as the reply is
     if not is_owner:
         return found

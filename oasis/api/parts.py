@@ -32,6 +32,7 @@ if False:  # annotations only
     from oasis.agent.shapes import Came, TurnAbout
     from oasis.agent.start import TurnStarter
     from oasis.api.chat_methods import Conversations
+    from oasis.change.policy import Policy
     from oasis.change.shapes import Role
     from oasis.core.shapes import Any, Callable, Protocol
     from oasis.llm.services import Book
@@ -44,6 +45,7 @@ if False:  # annotations only
         ubus_call: Callable[..., dict[str, object] | None]  # object, method, arguments: ubus/outgoing.py
         parts: OptionalParts
         backend_name: str
+        policy: Policy
 
         def new_id(self) -> str: ...  # of a record: xid
         def came(self, role: Role, /) -> Came: ...  # by which connections somebody came, () when nothing tells

@@ -16,9 +16,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from oasis.change.plan_card import CLIENT, FORCE_WORDS
 from oasis.core import jsonl, when
 from oasis.core.clean import shown as plain
-from oasis.errors import ApplyError, MistakeError, PolicyError, UciError, UsageError
+from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
-    from oasis.change.shapes import CalledTool, Card, Difference, Draft, Images, LineDiff, NewId, Operation, Plan
+    from oasis.change.shapes import CalledTool, Difference, Draft, Images, LineDiff, NewId, Operation, Plan
     from oasis.change.text_origin import Texts
     from oasis.core.shapes import Json
     from oasis.shapes import ErrorReply
@@ -60,16 +61,11 @@ TYPED_WORD = "risky"
 # The script that is asked for a proof of life takes 32 hexadecimal digits.
 _NONCE_BYTES = 16
 TAINTED = "text from devices or networks was in the conversation"
-# Whose words a call is that a program of somebody else's makes; the rest is how it calls itself.
-CLIENT = "words of the MCP client "
 # What whoever binds a plan again may say otherwise than policy does.
 _SETTLED = ("needs_approval", "confirm_s", "expires_s")
 # Where rpcd keeps the files of an apply. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
 
-FORCES = ("exec", "reachability", "unknown")
-# What the owner types for code; the same in every language, so that nobody agrees to it by a word like yes.
-FORCE_WORDS = "this runs code as root"
 # Reasons in one message; front ends get them all.
 _IN_A_MESSAGE = 5
 _HINTS = {  # the first that is needed is given
@@ -103,21 +99,6 @@ class RefusedError(PolicyError):
 
     def as_dict(self) -> ErrorReply:
         return {**super().as_dict(), "force": self.forces}
-
-
-def checked_forces(kinds: list[str], words: str) -> tuple[str, ...]:
-    """Return what the owner forces by their own commands, when they may.
-
-    Raises: UsageError for an unknown kind, PolicyError when code is among them and the words are not FORCE_WORDS.
-    """
-    for kind in kinds:
-        if kind not in FORCES:
-            raise UsageError("there is nothing to force that is called %r" % kind, "there are: " + ", ".join(FORCES))
-    if "exec" in kinds and words != FORCE_WORDS:
-        raise PolicyError(
-            "what runs code is only let through with its words", "type exactly: %s (oasis apply --words)" % FORCE_WORDS
-        )
-    return tuple(sorted(set(kinds)))
 
 
 def _refuse(self: object, *arguments: object, **named: object) -> NoReturn:
@@ -538,28 +519,3 @@ def _commands(operations: list[Operation], images: Images) -> list[str]:
             item = {**item, "value": difference.NEW_MASK if is_masked else plain(value)}
         masked.append(item)
     return uci_commands.as_commands(masked)
-
-
-def ahead(plan: Plan) -> dict[str, object]:
-    """Return what a front-end must know before a change is applied that has to be kept; {} for every other.
-
-    Afterwards the router may answer at another address only. Shape: {"change", "confirm_s", "nonce", "new_address"?}
-    """
-    if not plan["images"] or not plan["confirm_s"]:
-        return {}
-    address = {"new_address": plan["new_address"]} if plan["new_address"] else {}
-    return {"change": plan["id"], "confirm_s": plan["confirm_s"], "nonce": plan["nonce"], **address}
-
-
-def card(plan: Plan, now_s: float) -> Card:
-    """Return what people and programs are shown of a plan (see methods.py for the shape)."""
-    keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
-            "confirm_s", "needs_approval")  # fmt: skip
-    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call", "secrets")
-    every: dict[str, Any] = {**plan}
-    shown: Card = {key: every[key] for key in (*keys, *where_set) if key in keys or every[key]}
-    shown["short"] = str(plan["hash"])[:8]
-    if plan["untrusted"] and plan["tainted"]:  # an old name that is replaced is no reason to be warned
-        shown["untrusted"] = sorted(set(plan["untrusted"]))
-    shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)
-    return shown

@@ -11,6 +11,8 @@ a row:
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from oasis.core import jsonl
 
 TYPE_CHECKING = False
@@ -29,14 +31,18 @@ class Policy:
     """
 
     def __init__(self, approval: str = "risky", confirm_s: int = 0, management_s: int = 0) -> None:
-        self.rules: PolicyRules = jsonl.table(__file__, "policy.json")
         self.set(approval, confirm_s, management_s)
 
     def set(self, approval: str, confirm_s: int, management_s: int) -> None:
         """Take over other settings of the owner's; a change that waits already keeps its window."""
         self.approval = approval
-        self._confirm_s = confirm_s or self.rules["confirm_s"]
-        self._management_s = management_s or confirm_s or self.rules["management_s"]
+        self._confirm_s, self._management_s = confirm_s, management_s or confirm_s
+
+    @cached_property
+    def rules(self) -> PolicyRules:
+        """Return the rules of the data."""
+        found: PolicyRules = jsonl.table(__file__, "policy.json")
+        return found
 
     def judge(
         self, differences: list[Difference], allows_code: bool = False, router: Router | None = None
@@ -138,7 +144,9 @@ class Policy:
         if risk == "low" or not packages:
             return 0
         on_the_way = [name for name in packages if name in self.rules["management"]]
-        return int(self._management_s if on_the_way else self._confirm_s)
+        if on_the_way:
+            return int(self._management_s or self.rules["management_s"])
+        return int(self._confirm_s or self.rules["confirm_s"])
 
     def services(self, packages: list[str], has: Callable[[str], bool]) -> list[Action]:
         """Return what to reload after a commit, in order, each service once; `has(name)` tells what is installed.

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from oasis.chats import index, search
 from oasis.chats.archive import Archive, whole_lines
 from oasis.chats.index import Index
+from oasis.config.settings import SYNC
 from oasis.core import bookmarks
 from oasis.core.blobs import Blobs
 from oasis.core.ids import looks_like_id
@@ -32,7 +33,6 @@ if False:  # annotations only
     from typing import TypeVar
 
     from oasis.chats.shapes import ChatPage, Hide, IndexEntry, Item, Place, Results
-    from oasis.config.settings import Settings
     from oasis.core.shapes import Message, Page
 
     T = TypeVar("T")
@@ -79,7 +79,7 @@ class Collection:
         self._index = Index(self._files, scratch + "/chats", hide, self._archive.pieces, log)
 
     def settle(self) -> None:
-        """Make sure, at the start, that the names of all chats are on flash, and clear away what a crash left."""
+        """Make sure, before anything else, that the names of all chats are on flash; clear away what a crash left."""
         for folder in (self._folder, self._folder + "/archive"):
             names = self._files.names(folder)
             for name in names:
@@ -364,8 +364,7 @@ def named(pieces: Iterator[bytes]) -> set[str]:
 #
 # In each, a plan is applied only when its exchange is on flash (Chat.secure), and the end of the daemon alone takes
 # nothing, for what is written is the kernel's.
-_SYNC = ("exchange", "interval", "exit")
-INTERVAL_S = 30
+# The words are SYNC of config/settings.py.
 
 
 class Late:
@@ -405,18 +404,16 @@ class Late:
 
 
 def gather(
-    machine: Machine, settings: Settings, new_id: Callable[[], str], hide: Hide, log: Callable[[str], None]
-) -> Collection:
-    """Return the chats that the settings name, settled.
+    machine: Machine, where: tuple[str, str, int], number: Callable[[str, int], int], new_id: Callable[[], str],
+    hide: Hide, log: Callable[[str], None],
+) -> Collection:  # fmt: skip
+    """Return the chats of the router, settled; `where` is Settings.chats() and `number` gives a setting.
 
-    Raises: SettingsError; StoreError.
+    Raises: StoreError.
     """
-    folder = settings.chat_folder()
-    mode = settings.choice("sync", _SYNC)
-    late = None
-    if mode != _SYNC[0]:
-        late = Late(machine.files, mode, settings.number("sync_interval_s", INTERVAL_S), log)
+    folder, mode, interval_s = where
+    late = None if mode == SYNC[0] else Late(machine.files, mode, interval_s, log)
     store = Store(machine.files, folder, new_id, late)
-    chats = Collection(machine, store, settings.number, hide, log, late, folder=folder, scratch=machine.root.run_folder)
+    chats = Collection(machine, store, number, hide, log, late, folder=folder, scratch=machine.root.run_folder)
     chats.settle()
     return chats

@@ -33,6 +33,9 @@ PACKAGE = "oasis"
 STAND_INS = "chat"
 # When the built-in provider answers: where it is chosen or stands in, before a model where it is certain, alone, never.
 OFFLINE_MODES = ("fallback", "first", "only", "never")
+# When what is said reaches the flash: chats/collection.py.
+SYNC = ("exchange", "interval", "exit")
+INTERVAL_S = 30
 _KEY_BYTES = 32
 # What stands behind a service's identifier where the key file holds USER:PASSWORD of its proxy.
 PROXY = "/proxy"
@@ -95,6 +98,11 @@ class Settings:
         if not path.startswith("/") or ".." in path.split("/"):
             raise SettingsError("oasis.main.chat_path is %r" % path, "an absolute path, without ..")
         return self._root.path(path)
+
+    def chats(self) -> tuple[str, str, int]:
+        """Return the folder of the chats, which of SYNC, and the seconds of an interval (0: of another mode)."""
+        mode = self.choice("sync", SYNC)
+        return self.chat_folder(), mode, self.number("sync_interval_s", INTERVAL_S) if mode == "interval" else 0
 
     def number(self, option: str, default: int) -> int:
         text = self.main().get(option, str(default))

@@ -22,10 +22,8 @@ from oasis.change.apply.transaction import SCRIPTS, Transaction
 from oasis.change.approval import Allowance, ApprovalQueue
 from oasis.change.audit import Audit
 from oasis.change.history.expiry import Expiry
-from oasis.change.plan import Planner, Questions, ahead
+from oasis.change.plan_card import ahead
 from oasis.change.policy import APPROVALS, Policy
-from oasis.chats.collection import TAKEN
-from oasis.chats.collection import gather as gather_chats
 from oasis.config.settings import Settings
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
@@ -39,7 +37,6 @@ from oasis.system.confinement import USER, Confinement
 from oasis.system.connections import LineServer, connections
 from oasis.system.files import Files, free_bytes, hold
 from oasis.system.root import Machine, Root
-from oasis.tools.router import Facts
 from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
 from oasis.uci.backends import BACKENDS, NAMES, chosen, open_cursor
@@ -54,12 +51,15 @@ if False:  # annotations only
     from oasis.api.chat_methods import Conversations
     from oasis.change.apply.evidence import Evidence
     from oasis.change.apply.proof_of_life import Origins
+    from oasis.change.plan import Planner
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Images, Plan, Record, Role
     from oasis.change.text_origin import Texts
+    from oasis.chats.collection import Collection
     from oasis.llm.services import Book
     from oasis.llm.usage import Usage
     from oasis.system.connections import Connection
+    from oasis.tools.router import Facts
     from oasis.tools.shapes import OwnRecords, Refused
     from oasis.ubus.peer import Peer
     from oasis.uci.cursor import Cursor
@@ -70,12 +70,23 @@ def once(make: Callable[[Daemon], T]) -> Callable[[Daemon], T]:
 
     def made(daemon: Daemon) -> T:
         with daemon._making:
-            if make not in daemon._made:
-                daemon._made[make] = make(daemon)
-            found: T = daemon._made[make]
+            if make.__name__ not in daemon._made:
+                daemon._made[make.__name__] = make(daemon)
+            found: T = daemon._made[make.__name__]
             return found
 
     return made
+
+
+class Lasting:
+    """An attribute that is made with its first use, once; then it is one like the others, and costs no call."""
+
+    def __init__(self, make: Callable[[Daemon], object]) -> None:
+        self._name, self._make = make.__name__, once(make)
+
+    def __get__(self, daemon: Daemon, _: object) -> Any:
+        found = vars(daemon)[self._name] = self._make(daemon)
+        return found
 
 
 class Daemon:
@@ -91,7 +102,7 @@ class Daemon:
         self.files = files = Files()
         files.folder(root.run_folder)
         self._lock = hold(root.run_folder + "/lock", root.folder)
-        self._made: dict[object, Any] = {}
+        self._made: dict[str, Any] = {}
         self._making = threading.RLock()
         self.clock = clock = Clock()
         self.now_s = clock.now_s
@@ -108,7 +119,7 @@ class Daemon:
         self.runs = Runs(self.new_id, clock.now_s, self.redactor.open_end)
         self._wire_changes()
         self._wire_models()
-        self.chats = gather_chats(self.machine, self.settings, self.new_id, self.redactor.first_words, fault)
+        self._chat_settings = self.settings.chats()  # those of the start, see AT_START
         self._message_ids = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.parts = OptionalParts(self)
         self.methods = Methods(self)
@@ -121,21 +132,11 @@ class Daemon:
         files, clock, root = self.files, self.clock, self.root
         number = self.settings.number
         approval = self.settings.choice("approval", APPROVALS)
-        self.policy = policy = Policy(approval, number("confirm_s", 0), number("management_confirm_s", 0))
+        self.policy = Policy(approval, number("confirm_s", 0), number("management_confirm_s", 0))
         self.journal = journal = Journal(files, root.state_folder, free_bytes)
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
-        questions = Questions(self._owner_way, lambda: self.confinement.reason(), self._texts, self._luci_waits)
-        self.planner = planner = Planner(self.machine, policy, self._install_key, self.new_id, journal, questions)
         followers = (self._tell, self._announce)
-        self.transaction = Transaction(self.machine, journal, planner, self.cursor, self._evidence, followers)
-        known: OwnRecords = {
-            "key": self._install_key, "texts": self._texts, "ending": lambda: _ending(journal, planner),
-            "history": lambda: [record.copy() for record in journal.records()],
-        }  # fmt: skip
-        read_file = lambda path: files.read(root.path(path))  # noqa: E731
-        config = functools.partial(model.stored, self.machine.known.read, root.confdir)
-        packages = lambda: model.listed(files.names(root.confdir))  # noqa: E731
-        self.facts = Facts(config, self.ubus.call, read_file, clock.unix_s, packages, known)
+        self.transaction = Transaction(self.machine, journal, self, self.cursor, self._evidence, followers)
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.approvals, self.allowance = ApprovalQueue(clock.now_s), Allowance(clock.now_s)
         self.refused: list[Refused] = []  # what the owner may still force, see tools/operator.py
@@ -181,6 +182,34 @@ class Daemon:
             raise UsageError("%r is no time" % words, "write it like 2h, 22:00 or 2026-12-24 18:00")
         return int(moment(words, now_s, self.facts, self.root))
 
+    @Lasting
+    def planner(self) -> Planner:
+        from oasis.change.plan import Planner, Questions  # an idle daemon does without
+
+        questions = Questions(self._owner_way, self.confinement.reason, self._texts, self._luci_waits)
+        return Planner(self.machine, self.policy, self._install_key, self.new_id, self.journal, questions)
+
+    @Lasting
+    def facts(self) -> Facts:
+        from oasis.tools.router import Facts  # an idle daemon does without
+
+        files, root, journal = self.files, self.root, self.journal
+        known: OwnRecords = {
+            "key": self._install_key, "texts": self._texts, "ending": lambda: _ending(journal, self.planner),
+            "history": lambda: [record.copy() for record in journal.records()],
+        }  # fmt: skip
+        read_file = lambda path: files.read(root.path(path))  # noqa: E731
+        config = functools.partial(model.stored, self.machine.known.read, root.confdir)
+        packages = lambda: model.listed(files.names(root.confdir))  # noqa: E731
+        return Facts(config, self.ubus.call, read_file, self.clock.unix_s, packages, known)
+
+    @Lasting
+    def chats(self) -> Collection:
+        from oasis.chats.collection import gather  # an idle daemon does without
+
+        hide, number = self.redactor.first_words, self.settings.number
+        return gather(self.machine, self._chat_settings, number, self.new_id, hide, fault)
+
     @once
     def _texts(self) -> Texts:
         from oasis.change.text_origin import Texts  # with the first words of the configuration that are shown
@@ -203,7 +232,11 @@ class Daemon:
     def has_old(self) -> bool:
         """Tell whether chats of the Lua Oasis wait to be imported."""
         state = self.root.state_folder
-        return bool(self.files.names(state + "/chat_data")) and self.files.read(state + TAKEN) is None
+        if not self.files.names(state + "/chat_data"):
+            return False
+        from oasis.chats.collection import TAKEN  # only where there was a Lua Oasis
+
+        return self.files.read(state + TAKEN) is None
 
     def _owner_way(self, images: Images, run: str) -> Answer | None:
         from oasis.change.reach.owner_way import OwnerWay  # with the first risky plan: an idle daemon does without
@@ -392,7 +425,7 @@ class Daemon:
             ("parts", self.parts.close),
             ("expiry", self.expiry.stop),
             ("offline", self.offline.close),
-            ("chats", self.chats.close),
+            *([("chats", self.chats.close)] if "chats" in self._made else []),
         ]
         for name, step in steps:
             _tried(name, step)

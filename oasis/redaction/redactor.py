@@ -15,8 +15,6 @@ knows no front-end.
 
 from __future__ import annotations
 
-import binascii
-import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
 
@@ -58,6 +56,7 @@ _DIGITS = 8
 _ACCOUNT = rb"://[^/@\s:'\"]*:([^/@\s'\"]+)@"
 _TOKEN = rb"[?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=([^&\s'\"]+)"
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 class Redactor:
@@ -259,8 +258,10 @@ class Masked:
         return len(text)
 
     def flush(self) -> None:
-        with contextlib.suppress(OSError):
+        try:
             self._stream.flush()
+        except OSError:
+            pass
 
 
 def written_forms(value: str) -> list[str]:
@@ -271,12 +272,20 @@ def written_forms(value: str) -> list[str]:
     if len(data) >= SECRET_CHARS:
         found += [data.hex(), data.hex().upper()]
         for before in range(3):  # base64 also as it stands inside something longer
-            whole = binascii.b2a_base64(b"\0" * before + data, newline=False).decode("ascii").rstrip("=")
+            whole = _base64(b"\0" * before + data)
             # A sixth of a byte at each end belongs to what stands around it.
             end = len(whole) if (before + len(data)) % 3 == 0 else len(whole) - 1
             core = whole[(8 * before + 5) // 6 : end]
             found += [core, core.replace("+", "-").replace("/", "_")]
     return list(dict.fromkeys(found))
+
+
+def _base64(data: bytes) -> str:
+    """Return bytes in base64 without the signs at its end. `binascii` would map two libraries for it in each daemon."""
+    bits = 8 * len(data)
+    short = -bits % 6
+    number = int.from_bytes(data, "big") << short
+    return "".join([_BASE64[(number >> at) & 63] for at in range(bits + short - 6, -1, -6)])
 
 
 def walk(value: T, change: Callable[[str], str], of_owner: Callable[[str], str] | None = None) -> T:

@@ -22,7 +22,8 @@ import re
 
 from oasis.change import text_origin
 from oasis.change.history.undo import plan_undo
-from oasis.change.plan import RefusedError, card
+from oasis.change.plan import RefusedError
+from oasis.change.plan_card import card
 from oasis.core import clean, jsonl, when
 from oasis.errors import ApplyError, MistakeError, PolicyError, ProviderError, UsageError
 from oasis.redaction import secret_options

@@ -130,8 +130,6 @@ class OwnRecords(TypedDict, total=False):
 class Workshop(Protocol):
     """What every run shares, of the daemon's services (daemon/wiring.py)."""
 
-    facts: Facts
-    planner: Planner
     approvals: ApprovalQueue
     transaction: Transaction
     journal: Journal
@@ -140,6 +138,10 @@ class Workshop(Protocol):
     redactor: Redactor
     refused: list[Refused]  # what the owner may still force, see operator.py
 
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def planner(self) -> Planner: ...
     def now_s(self) -> float: ...
     def moment(self, words: str, /) -> int:
         """Return the Unix time of an end that somebody asked for, 0 for no words."""

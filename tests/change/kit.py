@@ -97,7 +97,7 @@ class Kit:
         questions = Questions(luci_waits=lambda: self.luci_waits)
         self.planner = Planner(machine, policy, b"k" * 32, self.ids.next, self.journal, questions)
         followers = (self.told.append, lambda plan: self.announced(plan))
-        self.transaction = Transaction(machine, self.journal, self.planner, self.cursor, self.evidence, followers)
+        self.transaction = Transaction(machine, self.journal, self, self.cursor, self.evidence, followers)
 
     def evidence(self):
         """Return services, read-back and proof of life of this root; loopback proves, unless a test says otherwise."""

@@ -6,8 +6,9 @@ import os
 import pytest
 
 from oasis.change import uci_commands
-from oasis.change.plan import FORCE_WORDS as WORDS
-from oasis.change.plan import FORCES, RefusedError, card, checked_forces
+from oasis.change.plan import RefusedError
+from oasis.change.plan_card import FORCE_WORDS as WORDS
+from oasis.change.plan_card import FORCES, card, checked_forces
 from oasis.errors import ApplyError, PolicyError, UciError, UsageError
 from tests.change.kit import RENAME, WIFI
 from tests.oasisd import REPOSITORY

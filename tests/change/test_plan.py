@@ -7,7 +7,8 @@ import time
 import pytest
 
 from oasis.change.approval import ApprovalQueue
-from oasis.change.plan import BOUND, UNBOUND, card
+from oasis.change.plan import BOUND, UNBOUND
+from oasis.change.plan_card import card
 from oasis.cli import cards
 from oasis.errors import ApplyError, PolicyError, UciError
 from tests.change.kit import RENAME, WIFI

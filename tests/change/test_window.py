@@ -6,7 +6,7 @@ import time
 import pytest
 
 from oasis.change.apply.transaction import GUARD_GRACE_S, LONGEST_S
-from oasis.change.plan import ahead
+from oasis.change.plan_card import ahead
 from oasis.errors import ApplyError, UnprovedError, UsageError
 from oasis.system.connections import connection
 from tests.change.kit import RENAME, WIFI

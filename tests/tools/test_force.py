@@ -6,8 +6,8 @@ import time
 import pytest
 
 from oasis.api.methods import ROLES
-from oasis.change.plan import FORCE_WORDS as WORDS
 from oasis.change.plan import RefusedError
+from oasis.change.plan_card import FORCE_WORDS as WORDS
 from oasis.cli.plans import EXEC_WORDS
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError

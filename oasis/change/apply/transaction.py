@@ -17,7 +17,6 @@ or front-ends.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
@@ -44,10 +43,18 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Planner
     from oasis.change.shapes import Action, Any, Callable, Collection, Plan, Record, Role
+    from oasis.core.shapes import Protocol
     from oasis.system.child import Child
     from oasis.system.connections import Connection
     from oasis.system.root import Machine
     from oasis.uci.cursor import Cursor
+
+    class HasPlanner(Protocol):
+        """Makes its planner when it is wanted: an idle daemon has none."""
+
+        @property
+        def planner(self) -> Planner: ...
+
 
 # The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.
 GUARD_GRACE_S = 10
@@ -82,19 +89,19 @@ STATES = {
 class Transaction:
     """The only writer of the router's configuration.
 
-    `cursor()` opens a UCI cursor on a private save folder; `evidence()` gives services, verification and proof of life
-    (see evidence.py). `followers` are two: tell(record) gets every new state, announce(plan) a plan that is about to be
-    applied.
+    `plans` has what makes plans, `cursor()` gives a UCI cursor on a private save folder, `evidence()` services,
+    verification and proof of life (evidence.py). `followers` are two: tell(record) gets every new state, announce(plan)
+    a plan that is about to be applied.
     """
 
     def __init__(
-        self, machine: Machine, journal: Journal, planner: Planner, cursor: Callable[[], Cursor],
+        self, machine: Machine, journal: Journal, plans: HasPlanner, cursor: Callable[[], Cursor],
         evidence: Callable[[], Evidence], followers: tuple[Callable[[Record], object], Callable[[Plan], object]],
     ) -> None:  # fmt: skip
         self._root, self._files, self._executor, self._clock = (
             machine.root, machine.files, machine.executor, machine.clock,
         )  # fmt: skip
-        self._journal, self._planner, self._cursor, self._evidence = journal, planner, cursor, evidence
+        self._journal, self._plans, self._cursor, self._evidence = journal, plans, cursor, evidence
         self._tell, self._announce = followers
         self._lock = threading.RLock()
         self._wake = threading.Condition(self._lock)
@@ -129,7 +136,7 @@ class Transaction:
         for record in self._journal.records():
             if record["state"] in ("prepared", "applied"):
                 try:
-                    sums = {name: sha256(self._planner.read(name)) for name in record["after"]}
+                    sums = {name: sha256(self._plans.planner.read(name)) for name in record["after"]}
                 except StoreError:
                     continue  # the flash does not tell now; the next start does
                 except UciError:
@@ -152,7 +159,7 @@ class Transaction:
             if self._is_stopped:
                 raise ApplyError("oasis is stopping; nothing was written", "try again when it runs")
             self.check_idle("nothing was written")
-            self._planner.check_current(plan)
+            self._plans.planner.check_current(plan)
             evidence = self._evidence()
             record = self._new_record(plan, message, own)
             before = evidence.verification.look(plan)
@@ -268,7 +275,7 @@ class Transaction:
 
     def _check_written(self, plan: Plan) -> None:
         for package in plan["images"]:
-            if sha256(self._planner.read(package)) != plan["after"][package]:
+            if sha256(self._plans.planner.read(package)) != plan["after"][package]:
                 raise ApplyError("%s on flash is not what the plan promised" % package, "nothing of it was kept")
 
     def _finish(self, record: Record, plan: Plan) -> None:
@@ -302,7 +309,7 @@ class Transaction:
 
     def _sum(self, package: str) -> str:
         try:
-            return sha256(self._planner.read(package))
+            return sha256(self._plans.planner.read(package))
         except OasisError:
             return ""
 
@@ -517,10 +524,12 @@ class Transaction:
         self._close(record, "rolled_back")
 
     def _mark_undone(self, record: Record) -> None:
-        with contextlib.suppress(UsageError):  # too old to be in the history
+        try:
             other = self._journal.update(str(record["undoes"]), undone_by=record["id"])
             if other.get("undoes"):  # undoing an undo: what that had undone stands again
                 self._journal.update(str(other["undoes"]), undone_by="")
+        except UsageError:
+            pass  # too old to be in the history
 
     def _move(self, record: Record, state: str, is_stored: bool) -> None:
         old = str(record["state"])

@@ -11,7 +11,6 @@ A thread lives only while a change waits for its end, and sleeps until the next 
 
 from __future__ import annotations
 
-import contextlib
 import threading
 
 from oasis.change.apply.journal import is_ending
@@ -32,12 +31,13 @@ if TYPE_CHECKING:
         """What of the daemon's services an end needs; daemon/wiring.py makes them."""
 
         journal: Journal
-        planner: Planner
         transaction: Transaction
         audit: Audit
 
         @property
         def clock(self) -> Clock: ...
+        @property
+        def planner(self) -> Planner: ...
         def is_clock_trusted(self, newest_unix_s: int, /) -> bool:
             """Tell whether the wall clock may be believed, given the time of the newest record."""
 
@@ -67,7 +67,7 @@ class Expiry:
 
     def __init__(self, services: Services) -> None:
         self._services, self._clock = services, services.clock
-        self._journal, self._planner, self._transaction = services.journal, services.planner, services.transaction
+        self._journal, self._transaction = services.journal, services.transaction
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_stopped = self._has_news = False
@@ -152,9 +152,11 @@ class Expiry:
             left_s, images = float(LOOK_S), {}
             if self._clock.up_s() >= UNTRUSTED_S:
                 for name in record["packages"]:
-                    with contextlib.suppress(UsageError):  # then it cannot be undone either
+                    try:
                         images[name] = self._journal.images(record["id"], name)
-            if images and self._planner.openings(images)[0]:
+                    except UsageError:
+                        pass  # then it cannot be undone either
+            if images and self._services.planner.openings(images)[0]:
                 left_s = 0.0
         return max(left_s, self._not_before_s.get(str(record["id"]), 0.0) - self._clock.now_s())
 
@@ -193,14 +195,15 @@ class Expiry:
         change, stays = str(record["id"]), ends.stays(record, now_s)
         before = after = ends.state(record)
         if stays:
-            standing = ends.places(self._journal, record, self._planner.read)
+            standing = ends.places(self._journal, record, self._services.planner.read)
             after = ends.after_end(record, standing, now_s)
             if not set(standing) - set(stays):
                 self._journal.update(change, **ends.fields(after))
                 return None
-        plan = undo.plan_undo(self._journal, self._planner, change, "", str(record["chat"]), stays=stays)
+        planner = self._services.planner
+        plan = undo.plan_undo(self._journal, planner, change, "", str(record["chat"]), stays=stays)
         # Approved together with the change; and nobody need be there to keep what was there before.
-        return self._planner.bind(
+        return planner.bind(
             plan,
             summary="ended: %s" % record["summary"],
             undoes="" if stays else plan["undoes"],  # the rest of it stands

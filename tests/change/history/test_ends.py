@@ -4,7 +4,7 @@ import pytest
 
 from oasis.change.history.ends import REASON
 from oasis.change.history.undo import plan_undo
-from oasis.change.plan import card
+from oasis.change.plan_card import card
 from oasis.core import when
 from oasis.errors import ApplyError, StoreError
 from tests.change.history.test_expiry import HOUR, World

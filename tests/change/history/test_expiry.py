@@ -352,7 +352,7 @@ def test_the_thread_stops_at_once(world):
 
 
 def test_the_end_is_told_and_bound_by_the_hash(kit):
-    from oasis.change.plan import card
+    from oasis.change.plan_card import card
 
     until = kit.clock.unix_s() + HOUR
     operations = kit.plan(RENAME)["operations"]
