@@ -191,6 +191,7 @@ def test_an_upgrade_leaves_no_bytecode_of_a_module_that_is_gone(upgraded):
 
 def test_an_edited_configuration_stays_when_the_package_goes(upgraded):
     assert "/etc/config/oasis" in upgraded["after"]
+    assert "/etc/config/oasis-opkg" in upgraded["new"] and "/etc/config/oasis-opkg" not in upgraded["after"]
     assert [path for path in upgraded["after"] if path.startswith("/usr/lib/oasis")] == []
 
 
