@@ -12,6 +12,8 @@ import termios
 
 import pytest
 
+from tests.oasisd import has_part
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 # A test that takes longer hangs: the slowest one waits for a model on two slow processors.
 TIMEOUT_S = 300
@@ -126,6 +128,10 @@ if importlib.util.find_spec("hypothesis") and not os.environ.get("OASIS_RANDOM")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long files first; the order within a file stays."""
+    """Put the long files first; the order within a file stays. What needs a part that is not here is skipped."""
+    for item in items:
+        lacks = [name for mark in item.iter_markers("part") for name in mark.args if not has_part(name)]
+        if lacks:
+            item.add_marker(pytest.mark.skip(reason="needs the part " + ", ".join(lacks)))
     places = {name: number for number, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(LONG)))

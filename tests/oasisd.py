@@ -17,14 +17,20 @@ REPOSITORY = os.path.dirname(HERE)
 SLOWER = int(os.environ.get("OASIS_SLOWER", "1"))
 READY_S = 20 * SLOWER
 STOP_S = 15 * SLOWER
+PARTS = ("lua", "mcp", "memory", "offline", "schedule", "telegram")
 
 
 def copy_root(target: str) -> str:
-    """Copy the stock router root to a folder; return its absolute path."""
+    """Copy the stock router root to a folder; return its absolute path. Somebody is there to propose changes."""
     spec = importlib.util.spec_from_file_location("router_copy", HERE + "/router/copy.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.copy_root(target)
+    root = module.copy_root(target)
+    if not has_part("offline"):
+        from tests import stand_in
+
+        stand_in.put_before(root)
+    return root
 
 
 def granted(group: str, *kinds: str) -> list[tuple[str, str]]:
@@ -39,6 +45,11 @@ def granted(group: str, *kinds: str) -> list[tuple[str, str]]:
             granted = rights.get(kind, {"ubus": {}})["ubus"]
             found += [(where, one) for where, methods in granted.items() for one in methods]
     return found
+
+
+def has_part(name: str) -> bool:
+    """Tell whether an optional part is in the tree under test; a test that needs one has the mark `part`."""
+    return os.path.exists(f"{REPOSITORY}/oasis/parts/{name}/manifest.py")
 
 
 def set_option(root: str, name: str, value: str) -> None:

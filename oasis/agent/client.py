@@ -54,7 +54,7 @@ class Offline:
         self, messages: list[Message], facts: Listening, now_s: int, only_sure: bool = False
     ) -> list[AnswerEvent]:
         absent = parts.absent("offline")
-        raise ProviderError(absent.message, "%s; or choose a service with a model: oasis services" % absent.hint)
+        raise ProviderError(absent.message, absent.hint)
 
     def times(self, text: str, facts: Listening | Facts) -> list[tuple[str, list[str]]]:
         return []

@@ -103,7 +103,7 @@ class Methods:
         pending = self._services.transaction.pending(_session(role))
         return {
             "version": VERSION, "root": self._services.root.folder, "backend": self._services.backend_name,
-            "provider": {key: service[key] for key in ("identifier", "name", "model")},
+            "provider": {key: service[key] for key in ("identifier", "name", "model", "note")},
             "approval": self._services.policy.approval, "pending": shown(pending) if pending else None,
             "waiting": self._cards(), "ending": self._ending(), "unconfined": self._services.unconfined(),
             "upstream": self._services.has_old(), "bus": self._services.bus_faults(),

@@ -317,6 +317,7 @@ class ActiveService(TypedDict):
     identifier: str
     name: str
     model: str
+    note: str
 
 class WaitingPlan(TypedDict):
     id: str

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import binascii
 
+from oasis import parts
 from oasis.cli import cards
 from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, TEXTS, given, whole
 from oasis.cli.request import chat_id, service_id
@@ -38,7 +39,7 @@ def list_services(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     identifier = service_id(call, arguments["SERVICE"])
     screen.result(call("service.select", {"identifier": identifier}), f"{identifier} answers from now on")
-    if screen.is_json or identifier == "offline":
+    if screen.is_json or identifier == "offline" or not parts.first("offline"):
         return OK
     if "chat" not in [one["name"] for one in call("alias.list", {})["alias"]]:
         screen.notice("nothing stands in when it fails; to let the built-in service: oasis alias chat offline")
@@ -48,9 +49,10 @@ def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     info = call("info", {})
     provider = info["provider"]
+    note = f"  not ready: {clean.line(provider['note'])}" if provider.get("note") else ""
     lines: list[str | tuple[str, str]] = [
         f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}",
-        f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})",
+        f"AI service: {provider['name']} {provider['model']} ({provider['identifier']}){note}",
         f"approval: {info['approval']}",
     ]
     if info.get("unconfined"):
@@ -279,7 +281,8 @@ SETUP = TEXTS["setup"]
 def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if not screen.can_ask:
         raise UsageError("oasis setup asks questions and needs a terminal", "without one: oasis add, oasis select")
-    screen.line("\n".join(SETUP["welcome"]))
+    absent = None if parts.first("offline") else parts.absent("offline")
+    screen.line("\n".join([*SETUP["welcome"], SETUP["lacking"] + absent.hint if absent else SETUP["built_in"]]))
     state = call("setup.state", {})
     if state["unconfined"]:
         screen.notice(f"first of all: {clean.line(state['unconfined'])}")
@@ -294,7 +297,10 @@ def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if identifier:
         _put_into_use(call, identifier, screen)
     screen.line()
-    screen.line("\n".join(SETUP["last"]))
+    if absent and call("info", {})["provider"]["note"]:
+        screen.line(SETUP["nothing"] + absent.hint)
+    else:
+        screen.line("\n".join(SETUP["last"]))
     return OK
 
 
@@ -371,6 +377,8 @@ def _put_into_use(call: Call, identifier: str, screen: Screen) -> None:
     shown = call("privacy.show", {"message": "which devices are here?"})
     screen.line(f"A short question sends about {shown['tokens']} tokens.")
     screen.line("`oasis privacy TEXT` shows each byte before it is sent; `oasis usage` counts what was used.")
+    if not parts.first("offline"):
+        return
     # The built-in service stands in for it, unless the owner said who does.
     targets = {alias["name"]: alias["targets"] for alias in call("alias.list", {})["alias"]}
     if "chat" not in targets:

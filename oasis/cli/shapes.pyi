@@ -48,6 +48,9 @@ class SetupTexts(TypedDict):
     looking: str
     online: list[str]
     last: list[str]
+    built_in: str
+    lacking: str
+    nothing: str
 
 class HelpTexts(TypedDict):
     """The file commands.json."""

@@ -169,9 +169,14 @@ class Settings:
         found: list[Service] = []
         for name, _, other in [target.partition("/") for target in targets]:
             # One that is not there cannot be used, which stops no other.
-            none: Service = {**OFFLINE_SERVICE, "name": name, "ready": False, "note": "there is none of that name"}
+            lacking = {"name": name, "vendor": "", "ready": False, "note": "there is none of that name"}
+            none: Service = {**OFFLINE_SERVICE, **lacking}  # type: ignore[typeddict-item]
             found.append(next((item for item in self.services(name, other) if item["identifier"] == name), none))
         usable = [item for item in found if item["ready"]]
+        if all(item["vendor"] == OFFLINE for item in found) and not usable:
+            absent = parts.absent(OFFLINE)
+            hint = "%s; or set up a service with a model: oasis setup" % absent.hint
+            raise SettingsError("%s; and no service with a model is in use" % absent.message, hint)
         if not usable:
             lacks = "; ".join("service %s cannot be used: %s" % (i["name"], i["note"]) for i in found)
             raise SettingsError(

@@ -276,6 +276,7 @@ def test_every_tool_of_a_role_and_no_other_is_carried_out(inside, role, tool):
     assert ("is not for who asks here" not in text) == (tool in TOOLS_OF[role]), text
 
 
+@pytest.mark.part("schedule", "telegram")
 def test_every_principal_has_a_role_of_the_table():
     from types import SimpleNamespace
 

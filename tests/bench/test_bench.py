@@ -8,7 +8,12 @@ import sys
 
 import pytest
 
-from tests.bench import baseline, bench, instructions, measure
+from tests.oasisd import PARTS, has_part
+
+if has_part("memory"):
+    from tests.bench import baseline, bench, instructions, measure
+
+pytestmark = pytest.mark.part(*PARTS)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 

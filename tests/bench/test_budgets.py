@@ -5,7 +5,13 @@ import json
 
 import pytest
 
-from tests.bench import baseline, bench, budgets, imports
+from tests.bench import baseline, budgets, imports
+from tests.oasisd import PARTS, has_part
+
+if has_part("memory"):
+    from tests.bench import bench
+
+pytestmark = pytest.mark.part(*PARTS)
 
 ADVICE = "is it worth it? then: python3 tests/bench/bench.py --budgets --write-baseline"
 

@@ -11,13 +11,8 @@ import subprocess
 import pytest
 
 from oasis.api.table import ROLES
-from oasis.change.approval import ApprovalQueue
 from oasis.core import clean
 from oasis.core.clean import shown as plain
-from oasis.errors import PolicyError
-from oasis.parts.telegram import card as telegram_card
-from oasis.parts.telegram import talk
-from oasis.parts.telegram import text as telegram_text
 from tests.agent.test_untrusted_words import Scene
 from tests.cli import launcher
 from tests.daemon.test_wiring import approve, config, follow, of_type, option, root  # noqa: F401
@@ -61,7 +56,10 @@ PLANS = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=PLANS)
+OF_A_TOOL = pytest.param("arguments of a tool", marks=pytest.mark.part("schedule"))
+
+
+@pytest.fixture(params=[OF_A_TOOL, *[name for name in PLANS if PLANS[name] is not tool_call]])
 def waiting(request, daemon):
     """A plan that waits, as plan.list has it, beside its daemon."""
     events = follow(daemon, PLANS[request.param](daemon), ("plan",))
@@ -87,63 +85,12 @@ def test_the_command_prints_all_of_a_plan(waiting, tmp_path):
         assert clean.shown(word) in done.stdout
 
 
-def test_telegram_shows_all_of_a_plan_or_approves_nothing(waiting):
-    _, card, name = waiting
-    assert telegram_card.is_whole(card) == (name in ("arguments of a tool", "a short plan"))
-    text = telegram_card.of_plan(card, True)
-    assert telegram_text.units(text) <= telegram_text.LIMIT and len(telegram_text.split(text)) == 1
-    offers = telegram_card.Approval(None, Codes(), lambda: True, lambda: 0.0, lambda plan: ("waiting", ""))
-    line = Line()
-    talk.show_plan(line, 1, card, telegram_card.Buttons(lambda: 0.0), offers)
-    shown = [button["text"] for row in line.sent["reply_markup"]["inline_keyboard"] for button in row]
-    assert shown == (["Approve", "Decline"] if telegram_card.is_whole(card) else ["Decline"])
-    if telegram_card.is_whole(card):
-        assert offers.is_possible(card)
-        assert all(telegram_card.plain(word) in text for word in card["words"])
-        assert all(line in text for line in card["uci"])
-        return
-    assert not offers.is_possible(card)
-    assert "cannot be approved here" in offers.press(1, card)
-    assert "It cannot be approved here." in text and "router's page" in text
-    # What was pressed all the same does not get past the desk, which goes by the plan and not by what was shown.
-    desk = waiting_at_a_desk(card)
-    with pytest.raises(PolicyError, match="cannot be read whole there") as caught:
-        desk.approve(card["id"], card["hash"], telegram_card._OWNER)
-    assert "router's page" in caught.value.hint
-    desk.approve(card["id"], card["hash"], {"name": "owner", "terminal": False, "pid": 0})
-
-
-class Line:
-    """What a message would be sent with."""
-
-    def send(self, method, chat, sent, tries):
-        self.sent = sent
-        return {"message": 1}
-
-
-class Codes:
-    @staticmethod
-    def has_secret():
-        return True
-
-
-def waiting_at_a_desk(card):
-    """Return a desk where the plan of a card waits."""
-    import threading
-
-    desk = ApprovalQueue(lambda: 0.0)
-    plan = {"secrets": [], **card, "expires_s": 60.0}
-    threading.Thread(target=desk.wait, args=(plan, lambda: False), daemon=True).start()
-    while not desk.plans():
-        pass
-    return desk
-
-
 def test_whoever_sees_less_has_no_approval_at_all():
     for name in ("viewer", "client", "guest", "messenger"):
         assert "plan.approve" not in ROLES[name]
 
 
+@pytest.mark.part("schedule")
 def test_the_approval_of_a_tool_call_shows_each_line_of_an_argument(daemon):
     assert daemon.call("tool.set", name="schedule_create", enabled=True, approval="ask")["tool"]["enabled"]
     wish = "say good night\nwhen: never\u202e"
@@ -301,8 +248,6 @@ def test_only_the_owner_sees_a_chosen_secret(here):
     reply = {"plans": here.daemon.call("plan.list")["plans"]}
     assert "moonlight" in json.dumps(reply)
     assert "moonlight" not in json.dumps(cleared(reply, Nothing, None))
-    assert not telegram_card.is_whole(reply["plans"][0])
-    assert "moonlight" not in telegram_card.of_plan(reply["plans"][0], True)
 
 
 @pytest.mark.parametrize("is_owner", [True, False])

@@ -16,9 +16,8 @@ import subprocess
 import tempfile
 import time
 
+from oasis import parts
 from oasis.bus.calls import Answers, Rights
-from oasis.parts.lua.manifest import BUS_METHODS
-from oasis.parts.lua.phone import Phone
 from oasis.ubus.incoming import Call
 from oasis.ubus.message import decode, encode
 from tests.luci.sessions import Sessions
@@ -36,9 +35,8 @@ class StandIn:
     def __init__(self, daemon):
         self._sessions = Sessions(ACL + "/rpcd/acl.d", {"root": None, "viewer": "looks"}, 300)
         rights = Rights(self._access, time.monotonic)
-        self.bus = Answers(
-            daemon.methods, rights, lambda waiters: Phone(daemon, waiters, time.monotonic, BUS_METHODS), time.monotonic
-        )
+        make = parts.first("bus_methods")
+        self.bus = Answers(daemon.methods, rights, lambda waiters: make(daemon, waiters), time.monotonic)
 
     def _access(self, name, method, arguments):
         assert (name, method) == ("session", "access")

@@ -10,12 +10,29 @@ import math
 import pytest
 
 from oasis.errors import OasisError, ProviderError, SchemaError, UsageError
-from oasis.parts.memory.ranking import SCALE, nearness, packed
+from tests.oasisd import has_part
+
+if has_part("memory"):
+    from oasis.parts.memory.ranking import SCALE, nearness, packed
 
 
 def checks(contract):
     """Return the checks of a contract, as functions of its object."""
     return [getattr(contract, name) for name in dir(contract) if name.startswith("check_")]
+
+
+def tried(contract, factories, parts=()):
+    """Parametrize a test with every factory and every check of a contract; `parts` names the part that one needs."""
+    needs = dict(parts)
+    pairs = [
+        pytest.param(
+            name, check, id=f"{name}-{check.__name__.removeprefix('check_')}",
+            marks=[pytest.mark.part(needs[name])] if name in needs else [],
+        )
+        for name in factories
+        for check in checks(contract)
+    ]  # fmt: skip
+    return pytest.mark.parametrize("name, check", pairs)
 
 
 class ProviderContract:

@@ -7,7 +7,7 @@ from typing import Any
 
 from oasis.doctor.rounds import examine
 from oasis.doctor.scene import Scene
-from tests.parts.offline.stock import GUEST, NOW_S, Router
+from tests.router.stock import GUEST, NOW_S, Router
 
 # What an owner does in the first hour; the stock router as it comes out of the box is open.
 SET_UP = """

@@ -11,7 +11,7 @@ from oasis.change import uci_commands
 from oasis.doctor.scene import data
 from oasis.uci.model import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp
-from tests.parts.offline.stock import Router
+from tests.router.stock import Router
 
 
 def no_change(clinic):

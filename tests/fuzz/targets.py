@@ -15,9 +15,12 @@ from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageE
 from oasis.uci import libuci, model
 from oasis.uci.parser import Importer
 from oasis.worker import lines
-from tests.fuzz import answers, bus, calls, chat_file, knowledge
+from tests.fuzz import answers, bus, calls, chat_file
 from tests.fuzz.corpora import texts
-from tests.oasisd import REPOSITORY
+from tests.oasisd import REPOSITORY, has_part
+
+if has_part("memory"):
+    from tests.fuzz import knowledge
 
 HASH = "0123456789abcdef" * 4
 
@@ -189,7 +192,6 @@ TARGETS["import"] = imports
 TARGETS["bus"] = bus.bus
 TARGETS |= {"answers": answers.answers, "tools": answers.tools}
 TARGETS |= {"arguments": calls.schemas, "programs": calls.programs}
-TARGETS |= {"documents": knowledge.documents, "records": knowledge.records}
 
 
 def _configs():
@@ -216,8 +218,6 @@ _EVENT = '{"id":7,"event":{"type":"%s","text":"x","id":"c","name":"configure","i
 SEEDS = {
     "answers": answers.SEEDS,
     "arguments": calls.SEEDS,
-    "documents": knowledge.SEEDS,
-    "records": knowledge.SEEDS,
     "programs": calls.PROGRAM_SEEDS,
     "tools": answers.TOOL_SEEDS,
     "bus": bus.SEEDS,
@@ -244,8 +244,6 @@ SEEDS = {
 WORDS = {
     "answers": answers.WORDS,
     "arguments": calls.WORDS,
-    "documents": knowledge.WORDS,
-    "records": knowledge.WORDS,
     "programs": calls.PROGRAM_WORDS,
     "tools": answers.TOOL_WORDS,
     "bus": bus.WORDS,
@@ -266,3 +264,8 @@ WORDS = {
         b"|"
     ),
 }
+
+if has_part("memory"):
+    TARGETS |= {"documents": knowledge.documents, "records": knowledge.records}
+    SEEDS |= dict.fromkeys(("documents", "records"), knowledge.SEEDS)
+    WORDS |= dict.fromkeys(("documents", "records"), knowledge.WORDS)

@@ -5,7 +5,7 @@ import pytest
 from tests.daemon.test_wiring import apply_wifi, config, of_type, say
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
-from tests.parts.memory.scripted import Scripted
+from tests.scripted import Scripted
 
 # As long as Python still writes it down; and what comes out of other languages' floats.
 ABSURD = {"digits": 10**4298, "a float": 1e300, "less than none": -(10**30), "no number": "9" * 4299}

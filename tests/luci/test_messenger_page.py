@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from oasis.parts.telegram.people import STEP_S, decoded, totp
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.test_services_page import closed, dialog, press
-from tests.parts.telegram.bot_api import TOKEN, BotApi
+from tests.oasisd import has_part
 
-pytestmark = pytest.mark.browser
+if has_part("telegram"):
+    from oasis.parts.telegram.people import STEP_S, decoded, totp
+    from tests.parts.telegram.bot_api import TOKEN, BotApi
+
+pytestmark = [pytest.mark.browser, pytest.mark.part("telegram")]
 
 OWNER = 1001
 

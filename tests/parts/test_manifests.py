@@ -12,9 +12,10 @@ import time
 
 import pytest
 
-from tests.oasisd import REPOSITORY, SLOWER, copy_root, set_option, start_daemon
+from tests.oasisd import PARTS, REPOSITORY, SLOWER, copy_root, set_option, start_daemon
 
-PARTS = ("lua", "mcp", "memory", "offline", "schedule", "telegram")
+# Each test takes away what it is about.
+pytestmark = pytest.mark.part(*PARTS)
 
 
 @pytest.fixture
@@ -153,7 +154,7 @@ def test_a_tool_and_the_service_of_missing_parts_name_what_installs_them(copy, t
         service = running.call("service.list")["service"][0]
         assert (service["ready"], service["note"]) == (False, "not installed: opkg install oasis-offline")
         error = running.call("run.start", message="call this router attic")["error"]
-        assert error["message"] == "service offline cannot be used: not installed: opkg install oasis-offline"
+        assert error["message"] == "the built-in service: not installed; and no service with a model is in use"
     finally:
         running.stop()
 

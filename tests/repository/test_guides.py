@@ -76,6 +76,7 @@ for sentence in json.loads(input()):
 """
 
 
+@pytest.mark.part("offline")
 def test_an_intent_is_data(tmp_path):
     shutil.copytree(os.path.join(REPOSITORY, "oasis"), tmp_path / "oasis", ignore=shutil.ignore_patterns("__pycache__"))
     action, words = json.loads(block("json", "intent")), json.loads(block("json", "words"))

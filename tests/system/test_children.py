@@ -16,9 +16,9 @@ import pytest
 
 import oasis
 from oasis.llm.pool import ENV, Process
-from oasis.parts.offline.child_process import Offline
 from oasis.system.child import MODEL, SERVICE, TOOL, Executor
 from oasis.system.root import SCRIPTS, Root
+from tests.oasisd import has_part
 
 PACKAGE = os.path.dirname(oasis.__file__)
 MODULES = {"subprocess", "multiprocessing", "pty", "_posixsubprocess", "concurrent.futures.process"}
@@ -48,15 +48,20 @@ def starts_processes(tree):
             yield from {node.attr} & CALLS
 
 
+def here(table):
+    """Return what of a table by modules is in this tree."""
+    return {name: row for name, row in table.items() if "parts/" not in name or has_part(name.split("/")[1])}
+
+
 def test_one_module_of_the_daemon_starts_processes():
     found = {name: set(starts_processes(tree)) for name, tree in sources()}
-    assert {name: words for name, words in found.items() if words} == {
+    assert {name: words for name, words in found.items() if words} == here({
         "system/child.py": {"posix_spawn"},
         "daemon/main.py": {"execv"},  # itself again, when other parts are installed
         "cli/without_daemon.py": {"posix_spawn"},  # a command at a terminal: the init script, by the owner's word
         "parts/memory/command.py": {"spawnvp"},  # a command at a terminal: the owner's own editor
         "worker/rights.py": {"execvpe"},  # a process that has given its rights away becomes the program
-    }
+    })  # fmt: skip
 
 
 def test_a_child_is_made_in_five_places_each_with_limits():
@@ -65,13 +70,13 @@ def test_a_child_is_made_in_five_places_each_with_limits():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Child":
                 found[name] = ast.unparse(node.args[2])
-    assert found == {
+    assert found == here({
         "system/child.py": "limits",
         "llm/pool.py": "MODEL",
         "parts/offline/child_process.py": "MODEL",
         "parts/mcp/server_connection.py": "SERVER",
         "tools/seed.py": "LIMITS",
-    }
+    })  # fmt: skip
 
 
 # What a child says of itself: to a file where one is named, else as an answer to a request.
@@ -160,6 +165,8 @@ def by_worker(root, executor, tmp_path):
 
 
 def by_offline(root, executor, tmp_path):
+    from oasis.parts.offline.child_process import Offline
+
     offline = Offline([sys.executable, "-IS", reporter(tmp_path / "offline.py")])
     try:
         return offline.reply([], None, 0)[0], MODEL
@@ -167,12 +174,11 @@ def by_offline(root, executor, tmp_path):
         offline.close()
 
 
-WAYS = [by_program("uci"), by_program("ubus"), by_program("nft"), by_init_script, by_script, by_guard, by_worker,
-        by_offline]  # fmt: skip
+WAYS = [by_program("uci"), by_program("ubus"), by_program("nft"), by_init_script, by_script, by_guard, by_worker]
 NAMES = ["uci", "ubus", "nft", "init script", "restore", "guard", "worker", "offline"]
 
 
-@pytest.mark.parametrize("start", WAYS, ids=NAMES)
+@pytest.mark.parametrize("start", [*WAYS, pytest.param(by_offline, marks=pytest.mark.part("offline"))], ids=NAMES)
 def test_every_child_has_its_limits_and_nothing_of_ours(root, executor, tmp_path, start):
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)

@@ -4,7 +4,7 @@ import pytest
 
 from oasis.errors import UsageError
 from oasis.tools import router
-from tests.parts.offline.stock import HOME, Router
+from tests.router.stock import HOME, Router
 
 KEY = b"k" * 32
 DEVICES = [

@@ -4,7 +4,7 @@ import pytest
 
 from oasis.errors import ToolError
 from oasis.tools.builtin import read_config
-from tests.parts.offline.stock import HOME, Router
+from tests.router.stock import HOME, Router
 
 WIREGUARD = """
 uci set network.wg0=interface

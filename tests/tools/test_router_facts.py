@@ -3,7 +3,7 @@
 from oasis.errors import ToolError, UciError
 from oasis.tools.router import Facts
 from oasis.uci import model
-from tests.parts.offline.stock import HOME, LEASES, NOW_S, Router
+from tests.router.stock import HOME, LEASES, NOW_S, Router
 
 
 def facts(config=None, ubus=None, files=None):

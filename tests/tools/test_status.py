@@ -8,7 +8,7 @@ from oasis.core import when
 from oasis.errors import ToolError, UsageError
 from oasis.tools.builtin import status
 from oasis.tools.registry import RESULT_BYTES
-from tests.parts.offline.stock import GUEST, HOME, NOW_S, Router
+from tests.router.stock import GUEST, HOME, NOW_S, Router
 
 PARTS = ("overview", "addresses", "devices", "wifi", "services", "storage")
 

@@ -13,7 +13,7 @@ from oasis.system.root import Root
 from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
-from tests.parts.memory.scripted import Refused, Scripted, said, system
+from tests.scripted import Refused, Scripted, said, system
 
 SAYS = "I work from home on Fridays, so no restarts then please"
 FACT = "The owner works from home on Fridays."

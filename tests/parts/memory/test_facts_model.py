@@ -14,11 +14,11 @@ from tests import model_server
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.parts.memory import minilm
-from tests.parts.memory.scripted import Scripted, is_aside, said, system
 from tests.parts.memory.test_facts_daemon import facts, say, until
 from tests.parts.memory.test_facts_heard import pairs
 from tests.parts.memory.test_skill import wishes
 from tests.peers import tool_model
+from tests.scripted import Scripted, is_aside, said, system
 
 pytestmark = pytest.mark.model
 SAYS = (

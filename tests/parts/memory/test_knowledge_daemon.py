@@ -15,7 +15,7 @@ from oasis.system.files import Files
 from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import KEY, root_with
 from tests.oasisd import set_option, start_daemon
-from tests.parts.memory.scripted import Scripted, said
+from tests.scripted import Scripted, said
 from tests.tools.test_force import Router
 from tests.worker.test_web import Handler
 

@@ -8,8 +8,8 @@ import pytest
 from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import set_option, start_daemon
-from tests.parts.memory.scripted import Scripted, is_aside, said, system
 from tests.parts.memory.test_facts_daemon import say
+from tests.scripted import Scripted, is_aside, said, system
 
 GUESTS = "please set up a guest wifi"
 GUIDE = "A guest network is five things"

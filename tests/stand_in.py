@@ -1,0 +1,82 @@
+"""What proposes changes in a tree without the built-in service: a model that understands what the core's tests say.
+
+The stock root has the built-in service in use. Where its part is left out, copies of the root have this one before it,
+so that a test which needs somebody to propose a change runs in every tree; one that is about the built-in service has
+the mark `part("offline")`. tests/parts/offline/test_stand_in.py shows that both propose the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from tests.recorder import Recorder
+from tests.scripted import said
+
+_RADIOS = ("default_radio0", "default_radio1")
+
+
+def _wifi(name: str, key: str) -> list[str]:
+    found = []
+    for radio in _RADIOS:
+        found += [f"uci set wireless.{radio}.ssid='{name}'"] if name else []
+        if key:
+            found += [f"uci set wireless.{radio}.encryption='psk2'", f"uci set wireless.{radio}.key='{key}'"]
+    return found
+
+
+# A sentence, and the commands that it asks for.
+SENTENCES = (
+    (
+        r"(?:call this router|set the hostname to) (\S+)",
+        lambda name: [f"uci set system.@system[0].hostname='{name}'"],
+    ),
+    (r"set the wifi name to (\S+) and the password to (\S+)", _wifi),
+    (r"(?:change|set) the wifi name to (\S+)", lambda name: _wifi(name, "")),
+    (r"set the wifi password to (\S+)", lambda key: _wifi("", key)),
+    (r"(?:change|set) the lan address to (\S+)", lambda address: [f"uci set network.lan.ipaddr='{address}'"]),
+    (r"channel (\d+)", lambda number: [f"uci set wireless.radio0.channel='{number}'"]),
+)
+
+
+def commands(text: str) -> list[str]:
+    """Return the UCI commands that a sentence asks for, none for any other."""
+    for words, make in SENTENCES:
+        match = re.fullmatch(words, text.strip(), re.IGNORECASE)
+        if match:
+            return make(*match.groups())
+    return []
+
+
+def _answer(body: dict[str, object], _headers: str) -> object:
+    """Return a model's answer to a request; see recorder.py."""
+    if body["messages"][-1]["role"] == "tool":
+        return "Done."
+    asked = commands(said(body))
+    return (
+        [("configure", {"commands": asked, "summary": said(body)})] if asked else "Hello. I only know some sentences."
+    )
+
+
+class _Model(Recorder):
+    def answer(self, body: bytes, headers: str) -> tuple[int, str, bytes]:
+        self.script, self.requests = [_answer], self.requests[-1:]
+        return super().answer(body, headers)
+
+
+@functools.cache
+def _model() -> _Model:
+    """Return the one of this process, which lives as long as it."""
+    return _Model()
+
+
+def put_before(root: str) -> None:
+    """Make this model the service in use on a router root."""
+    path = root + "/etc/config/oasis"
+    with open(path, encoding="utf-8") as handle:
+        text = handle.read()
+    service = "config service 'stand_in'\n\toption name 'compatible'\n\toption identifier 'stand-in'\n"
+    service += f"\toption model 'sentences'\n\toption endpoint '{_model().url}'\n\n"
+    with open(path, "w", encoding="utf-8") as handle:
+        text = text.replace("config oasis 'main'\n", "config oasis 'main'\n\toption titles 'words'\n", 1)
+        handle.write(text.replace("config service", service + "config service", 1))
