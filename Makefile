@@ -17,6 +17,7 @@ help:
 	@echo "make fresh         make test in a new Debian, as root and as a user at a terminal (as root; WHO=root or WHO=person)"
 	@echo "make qemu          a router in an emulator, from install to removal (IMAGE= an official image, or what is there)"
 	@echo "make mutants       switches off one safety after another; each must turn a test red (SECONDS=)"
+	@echo "make parts         the tests of the core and of each part without the others (ONLY=none, a part or all)"
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
 	@echo "make soak          an hour of mixed work while everything around breaks, then the account (SECONDS=)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
@@ -59,6 +60,7 @@ setup: $(VENV)/dev
 
 test: setup
 	@$(BIN)/python3 -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python3 tests/part_sets.py --quick
 
 PYTHONS = 3.13 3.14
 pythons: $(BIN)/oasis
@@ -71,7 +73,7 @@ pythons: $(BIN)/oasis
 arches: $(VENV)/dev
 	@$(BIN)/python3 tests/arches/run.py $(ONLY)
 
-test-all: test pythons qemu mutants eval
+test-all: test parts pythons qemu mutants eval
 	@$(BIN)/python3 tests/arches/run.py || test $$? = 2
 	@$(BIN)/python3 -m pytest -q -m long
 	@$(BIN)/python3 tests/soak/soak.py --seconds 300
@@ -97,6 +99,9 @@ qemu:
 mutants: SECONDS = 86400
 mutants: $(VENV)/dev
 	@$(BIN)/python3 tests/mutants.py --seconds $(SECONDS)
+
+parts: $(VENV)/dev
+	@$(BIN)/python3 tests/part_sets.py $(ONLY)
 
 fuzz: $(VENV)/dev
 	@$(BIN)/python3 tests/fuzz/fuzz.py --seconds $(SECONDS)
@@ -159,4 +164,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test pythons arches test-all fresh lock qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package release i18n pictures clean
+.PHONY: help run setup test pythons arches test-all fresh lock qemu mutants parts fuzz soak peers bench eval lint fmt types micropython acl package release i18n pictures clean

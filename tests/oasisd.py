@@ -52,6 +52,18 @@ def has_part(name: str) -> bool:
     return os.path.exists(f"{REPOSITORY}/oasis/parts/{name}/manifest.py")
 
 
+def parts_in(*paths: str) -> list[str]:
+    """Return the optional parts that paths of the repository are in."""
+    return [name for name in PARTS if any(f"parts/{name}/" in path for path in paths)]
+
+
+def lacking(kind: str) -> set[str]:
+    """Return the names of a kind, as in known.json, that would be those of parts which are not in the tree."""
+    with open(REPOSITORY + "/oasis/parts/known.json", encoding="utf-8") as handle:
+        known = json.load(handle)
+    return {name for part in PARTS if not has_part(part) for name in known[part][kind]}
+
+
 def set_option(root: str, name: str, value: str) -> None:
     """Set an option of the section `main` of Oasis's own settings."""
     path = root + "/etc/config/oasis"

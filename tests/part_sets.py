@@ -52,13 +52,17 @@ def tree(name: str) -> str:
     return folder
 
 
-def run(folder: str, tests: list[str], processes: int) -> dict[str, int]:
-    """Run tests in a tree; return its counts."""
+def run(folder: str, tests: list[str], processes: int, is_quiet: bool) -> dict[str, int]:
+    """Run tests in a tree; return its counts. Quietly, only failures are printed: `make test` ends with its own sum."""
     report = folder + ".xml"
     spread = ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
     with contextlib.suppress(FileNotFoundError):
         os.unlink(report)
-    subprocess.run([*PYTEST, *spread, f"--junit-xml={report}", *tests], cwd=folder, check=False)
+    done = subprocess.run(
+        [*PYTEST, *spread, f"--junit-xml={report}", *tests], cwd=folder, capture_output=is_quiet, text=True, check=False
+    )
+    if is_quiet and done.returncode:
+        print(done.stdout)
     return counted(report)
 
 
@@ -102,10 +106,10 @@ def main(argv: list[str]) -> int:
         folder = tree(name)
         if given.quick:
             done = subprocess.run([*PYTEST, "--collect-only"], cwd=folder, capture_output=True, text=True, check=False)
-            print(done.stdout[-4000:] if done.returncode else done.stdout.strip().rpartition("\n")[2])
             if done.returncode:
+                print(done.stdout[-4000:])
                 return 1
-        rows[name] = run(folder, tests or (list(QUICK) if given.quick else []), given.processes)
+        rows[name] = run(folder, tests or (list(QUICK) if given.quick else []), given.processes, given.quick)
     print(table(rows))
     return int(any(row["failed"] or not row["passed"] for row in rows.values()))
 

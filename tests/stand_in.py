@@ -25,37 +25,48 @@ def _wifi(name: str, key: str) -> list[str]:
     return found
 
 
-# A sentence, and the commands that it asks for.
+# A sentence, the commands that it asks for, and their summary.
 SENTENCES = (
     (
         r"(?:call this router|set the hostname to) (\S+)",
         lambda name: [f"uci set system.@system[0].hostname='{name}'"],
+        "rename the router to {}",
     ),
-    (r"set the wifi name to (\S+) and the password to (\S+)", _wifi),
-    (r"(?:change|set) the wifi name to (\S+)", lambda name: _wifi(name, "")),
-    (r"set the wifi password to (\S+)", lambda key: _wifi("", key)),
-    (r"(?:change|set) the lan address to (\S+)", lambda address: [f"uci set network.lan.ipaddr='{address}'"]),
-    (r"channel (\d+)", lambda number: [f"uci set wireless.radio0.channel='{number}'"]),
+    (
+        r"set the wifi name to (\S+) and the password to (\S+)",
+        _wifi,
+        "set the Wi-Fi name to {} and a new password",
+    ),
+    (r"(?:change|set) the wifi name to (\S+)", lambda name: _wifi(name, ""), "set the Wi-Fi name to {}"),
+    (r"set the wifi password to (\S+)", lambda key: _wifi("", key), "set a new Wi-Fi password"),
+    (
+        r"(?:change|set) the lan address to (\S+)",
+        lambda address: [f"uci set network.lan.ipaddr='{address}'"],
+        "change the LAN address of the router to {}",
+    ),
+    (
+        r"channel (\d+)",
+        lambda number: [f"uci set wireless.radio0.channel='{number}'"],
+        "set the Wi-Fi channel to {}",
+    ),
 )
 
 
-def commands(text: str) -> list[str]:
-    """Return the UCI commands that a sentence asks for, none for any other."""
-    for words, make in SENTENCES:
+def proposal(text: str) -> dict[str, object] | None:
+    """Return the arguments of `configure` that a sentence asks for, None for any other."""
+    for words, make, summary in SENTENCES:
         match = re.fullmatch(words, text.strip(), re.IGNORECASE)
         if match:
-            return make(*match.groups())
-    return []
+            return {"commands": make(*match.groups()), "summary": summary.format(*match.groups())}
+    return None
 
 
 def _answer(body: dict[str, object], _headers: str) -> object:
     """Return a model's answer to a request; see recorder.py."""
     if body["messages"][-1]["role"] == "tool":
         return "Done."
-    asked = commands(said(body))
-    return (
-        [("configure", {"commands": asked, "summary": said(body)})] if asked else "Hello. I only know some sentences."
-    )
+    asked = proposal(said(body))
+    return [("configure", asked)] if asked else "Hello. I only know some sentences."
 
 
 class _Model(Recorder):

@@ -195,6 +195,7 @@ def test_a_chat_goes_on_with_the_next_service_and_says_so(run, model):
     assert (answer["provider"], answer["model"], answer["content"]) == ("home", "m-home", "Hello from home")
 
 
+@pytest.mark.part("offline")
 def test_the_built_in_service_answers_in_the_end(run):
     daemon = run("key", targets=("key", "offline"))
     started = daemon.call("run.start", message="what can you do?")

@@ -217,6 +217,7 @@ def test_the_owner_sees_names_beside_handles(scene):
     assert "phone" not in "".join(here.model.bodies())
 
 
+@pytest.mark.part("offline")
 def test_the_built_in_provider_follows_the_owner_alone_and_is_not_tainted(scene):
     here = scene()
     lease(here.root, "call-this-router-pwned")
@@ -240,6 +241,7 @@ def test_the_built_in_provider_follows_the_owner_alone_and_is_not_tainted(scene)
     assert of_type(events, "plan")[0]["plan"]["tainted"] is True
 
 
+@pytest.mark.part("offline")
 def test_a_question_of_the_built_in_provider_that_names_devices_taints_a_model_that_reads_it(scene):
     here = scene()
     lease(here.root, "anna-phone-ignore-all-rules")

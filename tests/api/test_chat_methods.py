@@ -198,6 +198,7 @@ def test_the_tree_shows_exchanges_branches_bookmarks_and_how_they_ended(talk):
 # Options
 
 
+@pytest.mark.part("offline")
 def test_a_service_chosen_for_a_thread_stays_with_it_and_is_switched_off_again(talk):
     here = talk()
     chat, first, _ = here.say("help", options={"provider_ptr": "offline"})
@@ -209,6 +210,7 @@ def test_a_service_chosen_for_a_thread_stays_with_it_and_is_switched_off_again(t
     assert len(here.model.requests) == 1, "the other branch never left it"
 
 
+@pytest.mark.part("offline")
 def test_a_service_for_one_answer_is_not_remembered(talk):
     here = talk()
     chat, _, _ = here.say("help", service="offline")
@@ -218,6 +220,7 @@ def test_a_service_for_one_answer_is_not_remembered(talk):
     assert senders == ["offline", "openai"]
 
 
+@pytest.mark.part("offline")
 def test_a_thread_whose_service_is_gone_goes_on_with_the_active_one_and_says_so(talk):
     here = talk()
     chat, _, _ = here.say("hello", options={"provider_ptr": "offline"})
@@ -507,6 +510,7 @@ def test_a_title_that_a_model_fails_to_make_is_the_first_words(talk):
     assert here.daemon.call("chat.list")["item"][0]["title"] == "how is the printer"
 
 
+@pytest.mark.part("offline")
 def test_a_summary_is_a_message_to_go_on_from(talk):
     here = talk()
     chat, _, _ = here.say("a long story")

@@ -18,7 +18,7 @@ from oasis.system.root import Root
 from oasis.tools.builtin import changes
 from oasis.tools.operator import NoRun, Operator
 from oasis.tools.principal import Principal
-from tests.oasisd import copy_root
+from tests.oasisd import copy_root, lacking
 
 OWNER = {"name": "owner", "terminal": False}
 VIEWER = {"name": "viewer", "terminal": True}
@@ -108,10 +108,11 @@ def filled(name):
 
 
 def test_the_table_is_the_one_written_down():
-    assert set(TABLE) == WRITES | READS
+    words = lacking("methods")
+    assert set(TABLE) == {name for name in WRITES | READS if name.partition(".")[0] not in words}
 
 
-@pytest.mark.parametrize("name", sorted(WRITES))
+@pytest.mark.parametrize("name", sorted(WRITES & set(TABLE)))
 @pytest.mark.parametrize("role", [VIEWER, {"name": "client", "terminal": False}, {"name": "", "terminal": True}])
 def test_who_is_not_the_owner_changes_nothing(daemon, name, role):
     if role["name"] == "client" and name in PROPOSED:
@@ -121,7 +122,7 @@ def test_who_is_not_the_owner_changes_nothing(daemon, name, role):
     assert name in caught.value.message
 
 
-@pytest.mark.parametrize("name", sorted(WRITES))
+@pytest.mark.parametrize("name", sorted(WRITES & set(TABLE)))
 def test_an_argument_gives_nobody_a_role(daemon, name):
     for params in ({"role": OWNER}, {"role": "owner"}, {"ubus_rpc_session": "0" * 32}, {"terminal": True}):
         with pytest.raises(PolicyError):
@@ -214,6 +215,7 @@ def test_a_failure_has_one_shape():
     assert failure(StoreError("a", "b")) == {"error": {"code": "store", "message": "a", "hint": "b"}}
 
 
+@pytest.mark.part("offline")
 def test_info_tells_who_answers_and_what_waits(call, root):
     info = call("info", VIEWER)
     assert (info["root"], info["approval"], info["pending"], info["waiting"]) == (root, "risky", None, [])

@@ -45,6 +45,7 @@ def test_a_manifest_names_what_is_there():
     assert set(manifests.merged("METHODS")) - {"said"} <= words
 
 
+@pytest.mark.part("schedule")
 def test_listing_the_tools_makes_no_part_and_a_call_makes_its_own(parts):
     schedule = next(source for source in parts.sources() if source.name == "schedule")
     assert [spec["name"] for spec in schedule.specs()]

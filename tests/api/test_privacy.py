@@ -126,6 +126,7 @@ def test_what_is_longer_than_a_reply_may_be_comes_in_parts(daemon, service):
     assert service.requests[-1]["body"] == body
 
 
+@pytest.mark.part("offline")
 def test_the_built_in_service_sends_nothing(daemon):
     reply, body = shown(daemon, message="status", service="offline")
     assert (reply["url"], body) == ("", b"")

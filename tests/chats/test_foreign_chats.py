@@ -3,6 +3,8 @@
 import json
 import os
 
+import pytest
+
 from tests.api.test_chat_methods import failure, replace, talk, text_of, texts  # noqa: F401  # a fixture
 from tests.daemon.test_wiring import follow, of_type, say
 from tests.llm.test_workers import root_with
@@ -137,6 +139,7 @@ def test_failed_imports_leave_no_upload_behind(talk):  # noqa: F811
 # Room
 
 
+@pytest.mark.part("offline")
 def test_long_answers_do_not_switch_the_built_in_service_off(talk):  # noqa: F811
     here = talk()
     replace(here.root, "option quota '0'", "option quota '256'")

@@ -31,9 +31,9 @@ def finished(line, shell="bash"):
         ("oasis privacy --se", {"--service"}),
         ("oasis help lock", {"lockout"}),
         ("oasis completion z", {"zsh"}),
-        ("oasis schedule a", {"add", "approve"}),
+        pytest.param("oasis schedule a", {"add", "approve"}, marks=pytest.mark.part("schedule")),
         ("oasis tools d", {"deny", "disable"}),
-        ("oasis telegram p", {"pair"}),
+        pytest.param("oasis telegram p", {"pair"}, marks=pytest.mark.part("telegram")),
         ("oasis nothing --x", set()),
     ],
 )

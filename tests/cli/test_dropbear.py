@@ -226,6 +226,7 @@ def key_of(site):
         return [line.split()[-1] for line in file if "option key" in line]
 
 
+@pytest.mark.part("offline")
 def test_a_login_asks_and_pipes_words_and_json(router):
     status, out, err = router.ssh("oasis prompt hello")
     assert (status, err) == (0, "") and out.strip() and ESCAPE not in out
@@ -301,6 +302,7 @@ def test_a_plan_must_leave_the_way_open_by_which_this_very_login_came(router):
     assert status == 10, out
 
 
+@pytest.mark.part("offline")
 def test_a_first_call_takes_little_of_the_processor(router):
     env = {"PATH": os.environ["PATH"], "OASIS_ROOT": router.root, "LC_ALL": "C.UTF-8"}
     argv = [router.program, "prompt", "hello"]

@@ -4,6 +4,8 @@ import os
 import re
 import shlex
 
+import pytest
+
 from tests.cli import launcher
 from tests.cli.terminal import Terminal
 from tests.oasisd import REPOSITORY, copy_root, set_option, start_daemon
@@ -38,6 +40,7 @@ def steady(lines):
     return [line for line in found if line]
 
 
+@pytest.mark.part("offline")
 def test_readmes_session_is_what_the_programs_print(tmp_path):
     root = copy_root(str(tmp_path / "root"))
     set_option(root, "alive_loopback", "1")

@@ -3,6 +3,7 @@
     # prose
     daemon> METHOD PARAMS -> ANSWER      what a scripted daemon answers (all must be asked for), JSON; or the one line
     daemon                               the real daemon, on a router root of its own
+    needs PART                           what is left out in a tree without it
     file NAME TEXT                       a file in the folder where the commands run, TEXT as a JSON text
     $ oasis WORDS                        a command, words quoted as in a shell
     < a line on its standard input
@@ -109,7 +110,16 @@ def start_real(root):
     return start_daemon(copy_root(str(root)))
 
 
-@pytest.mark.parametrize("path", SCENARIOS, ids=[os.path.basename(path)[:-4] for path in SCENARIOS])
+def needs(path):
+    """Return the parts that a scenario needs."""
+    with open(path, encoding="utf-8") as lines:
+        return [line.split()[1] for line in lines if line.startswith("needs ")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(one, id=os.path.basename(one)[:-4], marks=pytest.mark.part(*needs(one))) for one in SCENARIOS],
+)
 def test_scenario(path, tmp_path):
     answers, is_real, files, commands = read(path)
     program = launcher.install(tmp_path)

@@ -142,6 +142,7 @@ def printed(daemon, tmp_path, *words):
     return subprocess.run(command, env=launcher.environment(daemon.root), capture_output=True, text=True)
 
 
+@pytest.mark.part("offline")
 def test_a_change_that_ends_by_itself_says_when_until_it_has(daemon, tmp_path):
     until = time.strftime("%H:%M", time.gmtime(time.time() + 7200))
     terminal = at_terminal(daemon, tmp_path, "prompt", "turn on the wifi until " + until)

@@ -89,6 +89,7 @@ def in_use(daemon):
     return next(one["identifier"] for one in daemon.call("service.list")["service"] if one["active"])
 
 
+@pytest.mark.part("offline")
 def test_a_server_at_home_is_found_tried_and_put_into_use(terminal, daemon, home):
     terminal.wait_for("Your choice [3]: ")
     assert home.paths == []
@@ -113,6 +114,7 @@ def test_a_server_at_home_is_found_tried_and_put_into_use(terminal, daemon, home
     assert [(one["name"], one["targets"]) for one in daemon.call("alias.list")["alias"]] == [("chat", ["offline"])]
 
 
+@pytest.mark.part("offline")
 def test_when_the_server_is_off_the_built_in_service_answers_as_setup_said(terminal, daemon, home, tmp_path):
     for question, answer in (("Your choice [3]: ", "1"), ("[Y/n] ", ""), ("Which one [1]: ", ""), ("Model [1]: ", "")):
         terminal.wait_for(question)
@@ -127,6 +129,7 @@ def test_when_the_server_is_off_the_built_in_service_answers_as_setup_said(termi
     assert "trying the built-in service" in done.stderr
 
 
+@pytest.mark.part("offline")
 def test_nothing_is_looked_for_by_who_says_no(terminal, daemon, home):
     terminal.wait_for("Your choice [3]: ")
     terminal.type("1\n")
@@ -138,6 +141,7 @@ def test_nothing_is_looked_for_by_who_says_no(terminal, daemon, home):
     assert in_use(daemon) == "offline"
 
 
+@pytest.mark.part("offline")
 def test_a_home_without_a_server_is_told_what_a_server_needs(terminal, daemon, home):
     home.models = lambda: {"what": "another program"}
     terminal.wait_for("Your choice [3]: ")
@@ -149,6 +153,7 @@ def test_a_home_without_a_server_is_told_what_a_server_needs(terminal, daemon, h
     assert in_use(daemon) == "offline"
 
 
+@pytest.mark.part("offline")
 def test_a_service_that_does_not_answer_is_kept_and_not_used(terminal, daemon, home):
     home.recorder.script[:] = [(500, "out of memory")] * 5
     terminal.wait_for("Your choice [3]: ")
@@ -165,6 +170,7 @@ def test_a_service_that_does_not_answer_is_kept_and_not_used(terminal, daemon, h
     assert in_use(daemon) == "offline"
 
 
+@pytest.mark.part("offline")
 def test_what_goes_to_a_service_is_said_before_its_key_is_asked_for(terminal, daemon):
     terminal.wait_for("Your choice [3]: ")
     terminal.type("2\n")

@@ -60,6 +60,7 @@ def test_the_file_lies_above_uci_and_the_environment_above_the_file(root):
     assert settings.main()["budget_cost"] == "2.5"
 
 
+@pytest.mark.part("offline")
 def test_services_and_aliases_of_the_file_come_first(root):
     settings = layered(root, OPENAI_API_KEY=KEY)
     assert [item["identifier"] for item in settings.services()] == ["openai", "home", "offline"]
@@ -127,6 +128,7 @@ def test_a_file_that_is_named_must_be_there(root):
         layered(root, "", OASIS_CONFIG=root + "/elsewhere.toml")
 
 
+@pytest.mark.part("offline")
 def test_what_is_set_in_the_file_is_not_changed_elsewhere(root):
     settings = layered(root, OPENAI_API_KEY=KEY)
     book = Book(settings, None, None, None, None)

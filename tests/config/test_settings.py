@@ -45,6 +45,7 @@ def main(root, **options):
     write(root, "config oasis 'main'\n" + "".join(f"\toption {name} '{value}'\n" for name, value in options.items()))
 
 
+@pytest.mark.part("offline")
 def test_the_stock_settings_are_read(settings, root):
     assert settings.main()["approval"] == "risky"
     assert settings.choice("approval", ("risky", "all", "none")) == "risky"
@@ -59,6 +60,7 @@ def test_an_edit_counts_at_once(settings, root):
 
 
 @pytest.mark.parametrize("text", ["", "config oasis 'other'\n\toption approval 'none'\n", None])
+@pytest.mark.part("offline")
 def test_without_settings_the_defaults_count(settings, root, text):
     if text is None:
         os.remove(root + "/etc/config/oasis")
@@ -113,6 +115,7 @@ def test_a_file_that_is_no_uci_is_told_with_its_line(settings, root):
     assert "line" in caught.value.message
 
 
+@pytest.mark.part("offline")
 def test_the_first_service_is_the_active_one_and_offline_is_always_there(settings, root):
     write(root, CLOUD + "config service\n\toption name 'Ollama'\n\toption identifier 'svc2'\n\toption model 'tiny'\n")
     shown = [(item["identifier"], item["active"]) for item in settings.services()]
@@ -129,6 +132,7 @@ def test_a_service_says_what_it_lacks(settings, root):
         settings.service()
 
 
+@pytest.mark.part("offline")
 def test_how_a_service_gets_its_tools(settings, root):
     service = "config service '%s'\n\toption name 'Ollama'\n\toption model 'x'\n"
     none = service % "two" + "\toption tool_mode 'none'\n"
@@ -198,6 +202,7 @@ def test_two_installations_have_two_keys(tmp_path):
     assert keys[0] != keys[1]
 
 
+@pytest.mark.part("offline")
 def test_no_method_ever_replies_with_a_key(root):
     write(root, CLOUD + "\nconfig service 'offline'\n\toption name 'offline'\n\toption identifier 'offline'\n")
     daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
@@ -379,6 +384,7 @@ def chain(settings, wanted=""):
     return [(item["identifier"], item["model"]) for item in settings.chain(wanted)]
 
 
+@pytest.mark.part("offline")
 def test_an_alias_is_a_list_of_services_and_models_in_the_order_to_try_them(settings, root):
     write(root, ALIASES)
     assert chain(settings, "nano") == [("big", "other/model"), ("offline", "built-in")]

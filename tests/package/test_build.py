@@ -18,7 +18,11 @@ import tarfile
 import pytest
 
 import oasis
+from tests.oasisd import PARTS
 from tests.package import conftest
+
+# They are about all packages.
+pytestmark = pytest.mark.part(*PARTS)
 
 NAMES = ("/usr/bin/python3", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14")
 PYTHONS = [name for name in NAMES if shutil.which(name)]

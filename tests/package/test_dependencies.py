@@ -19,7 +19,7 @@ import threading
 
 import pytest
 
-from tests.oasisd import REPOSITORY, copy_root, start_daemon
+from tests.oasisd import PARTS, REPOSITORY, copy_root, start_daemon
 from tests.package import asking
 from tests.worker import certificates
 
@@ -184,6 +184,7 @@ SCENARIOS = (imports, daemon, worker, compiling)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.part(*PARTS)
 def test_everything_works_with_the_packages_that_are_named(scenario, declared, router, server, tmp_path):
     assert scenario(router(missing(declared)), tmp_path, server) == ""
 
@@ -213,6 +214,7 @@ def modules_imported(text):
             yield node.lineno, node.module
 
 
+@pytest.mark.part(*PARTS)
 def test_what_is_imported_late_is_named_as_well_or_optional(declared):
     lacking, wrong, optional = missing(declared), [], set()
     for name in [*every_module(), "oasis.worker.__main__", "oasis.parts.offline.__main__"]:

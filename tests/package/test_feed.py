@@ -10,8 +10,11 @@ import sys
 
 import pytest
 
-from tests.oasisd import copy_root, start_daemon
+from tests.oasisd import PARTS, copy_root, start_daemon
 from tests.package import asking
+
+# They are about all packages.
+pytestmark = pytest.mark.part(*PARTS)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="no make on this host")

@@ -12,7 +12,11 @@ import sys
 
 import pytest
 
+from tests.oasisd import PARTS
 from tests.package import lives
+
+# They are about all packages.
+pytestmark = pytest.mark.part(*PARTS)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = ("busybox", "unshare", "mount", "ldd")

@@ -49,6 +49,7 @@ def refusal(events):
     return json.loads(result["text"])["error"]
 
 
+@pytest.mark.part("offline")
 def test_a_model_reads_a_placeholder_the_built_in_provider_a_mask(here):
     assert FORM.fullmatch(read(here)["key"])
     assert FORM.fullmatch(read(here, "network", "lte")["pincode"]), "short secrets are hidden by their place"

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from tests.oasisd import PARTS
 from tests.repository.test_words import REPOSITORY, documents, read
 
 README_LINES = 160
@@ -50,6 +51,7 @@ def test_links_lead_to_something():
     assert [link for link in links if is_broken(*link)] == []
 
 
+@pytest.mark.part(*PARTS)
 def test_files_that_a_document_names_are_there():
     quoted = r"`((?:oasis|tests|files|package|docs|po|openwrt-feed)/[\w./-]+)`"
     run = r"python3 ((?:tests|package)/[\w./-]+\.py)|pytest -q ([\w./-]+)"
@@ -111,6 +113,7 @@ def in_bytes(figure):
     return float(number) * {"kB": 1e3, "MB": 1e6}[unit]
 
 
+@pytest.mark.part(*PARTS)
 def test_sizes_of_packages_are_those_that_are_built(weights):
     rows = re.findall(r"^\| `([\w-]+)` \| ([\d.]+ [kM]B) \| ([\d.]+ [kM]B) \|", read("README.md"), flags=re.M)
     assert {name for name, _, _ in rows} == set(weights)
@@ -119,6 +122,7 @@ def test_sizes_of_packages_are_those_that_are_built(weights):
             assert abs(in_bytes(figure) - measured) <= max(TOLERANCE * measured, 500), (name, figure, measured)
 
 
+@pytest.mark.part("offline")
 def test_what_the_built_in_service_understands_is_counted():
     least, languages = re.search(r"more than (\d+) requests in (\w+) languages", read("README.md")).groups()
     with open(path_of("oasis/parts/offline/intents/intents.json"), encoding="utf-8") as handle:
@@ -142,6 +146,7 @@ def test_hooks_run_tools_of_the_venv_and_fetch_nothing():
         assert [word for word in words if word.startswith("tests/") and not os.path.exists(path_of(word))] == []
 
 
+@pytest.mark.part(*PARTS)
 def test_modules_that_the_sources_name_are_there():
     paths = [path for top in ("oasis", "tests", "files", "package")
              for path in glob.glob(path_of(top, "**/*.*"), recursive=True)]  # fmt: skip

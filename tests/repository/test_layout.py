@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import glob
 import math
 import os
 import re
@@ -13,7 +14,7 @@ import warnings
 
 import pytest
 
-from tests.oasisd import copy_root, start_daemon
+from tests.oasisd import PARTS, copy_root, parts_in, start_daemon
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PACKAGE = os.path.join(REPOSITORY, "oasis")
@@ -118,6 +119,7 @@ def is_allowed(importer, imported):
     return not imported or ours == theirs or RANK[ours] < RANK[theirs]
 
 
+@pytest.mark.part(*PARTS)
 def test_every_room_has_a_row():
     rooms = {area(name) for name in modules()} - {"__init__"}
     assert rooms == set(RANK), "a new room needs a row in ROWS and in docs/architecture.md"
@@ -135,6 +137,51 @@ def loaded(tree):
             name = node.value.removeprefix("oasis.").partition(":")[0]
             if "." in name and name in modules():
                 yield node.lineno, name
+
+
+def parts_named(tree):
+    """Yield (line, part) of each module or folder of a part that is imported, or named in a text but a docstring."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    said = {
+        id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            names = [node.value]
+        else:
+            continue
+        for part in PARTS:
+            if any(re.search(rf"\bparts[./]{part}\b", name) for name in names):
+                yield node.lineno, part
+
+
+def test_no_source_and_no_table_of_the_core_names_a_module_of_a_part():
+    """Also what an import does not show: a name for importlib or __import__, and one in a JSON table."""
+    outside = [(name, text) for name, _, text in sources() if area(name).partition(".")[2] not in PARTS]
+    found = [(name, part) for name, text in outside for _, part in parts_named(ast.parse(text))]
+    tables = [path for path in glob.glob(PACKAGE + "/**/*.json", recursive=True) if not parts_in(path)]
+    for path in tables:
+        with open(path, encoding="utf-8") as handle:
+            found += [(path, part) for _, part in parts_named(ast.parse(repr(handle.read())))]
+    assert len(outside) > 100 and len(tables) > 20
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def late():\n    from oasis.parts.lua.phone import Phone", "from oasis.parts import mcp",
+        "import oasis.parts.telegram", 'importlib.import_module("oasis.parts.mcp.servers")',
+        '__import__("oasis.parts.memory.skills")', '{"function": "parts.schedule.command:schedule"}',
+        'open(HERE + "/parts/offline/intents/en.json")',
+    ],
+)  # fmt: skip
+def test_a_name_of_a_part_is_found_however_it_is_loaded(line):
+    assert list(parts_named(ast.parse(line)))
 
 
 def test_imports_point_down():
@@ -302,6 +349,7 @@ def starts(tree):
             yield node.lineno, "Child"
 
 
+@pytest.mark.part(*PARTS)
 def test_every_place_that_starts_a_process_is_known():
     found = {(name, how) for name, _, text in sources() for _, how in starts(ast.parse(text))}
     assert found - set(STARTS) == set(), "a process started elsewhere has no limits"

@@ -5,9 +5,13 @@ import os
 import pytest
 
 from tests import mutants
+from tests.oasisd import parts_in
 
 
-@pytest.mark.parametrize("mutant", mutants.MUTANTS, ids=lambda mutant: mutant[0])
+@pytest.mark.parametrize(
+    "mutant",
+    [pytest.param(one, id=one[0], marks=pytest.mark.part(*parts_in(one[1], *one[4]))) for one in mutants.MUTANTS],
+)
 def test_a_mutant_names_a_text_that_is_there_once_and_tests_that_exist(mutant):
     _, file, old, new, tests = mutant
     with open(os.path.join(mutants.REPOSITORY, file), encoding="utf-8") as handle:

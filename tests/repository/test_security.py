@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from tests.oasisd import parts_in
+
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -23,7 +25,7 @@ def rows():
 NAMED = sorted(set(re.findall(r"`(tests/[\w/.]+(?:::\w+)?)`", text())))
 
 
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.part(*parts_in(name))) for name in NAMED])
 def test_a_test_that_is_named_is_there(name):
     path, _, function = name.partition("::")
     path = os.path.join(REPOSITORY, path)

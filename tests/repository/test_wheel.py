@@ -10,6 +10,8 @@ import zipfile
 
 import pytest
 
+from tests.oasisd import PARTS
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -45,6 +47,7 @@ def test_every_file_of_data_is_covered():
         assert any(fnmatch.fnmatchcase(inside, glob) for glob in wanted), path
 
 
+@pytest.mark.part(*PARTS)
 def test_every_glob_covers_something():
     data = [owner(path) for path in files()]
     for package, patterns in globs().items():

@@ -78,6 +78,7 @@ def test_a_skill_chooses_the_service_for_the_owner_and_not_for_a_guest(router):
     assert router.part.added_to == ["make a guest network"] and len(router.part.after_of) == 1
 
 
+@pytest.mark.part("memory")
 def test_the_owner_himself_is_who_a_run_is_for_when_nobody_says_otherwise(router):
     active(router, "scripted")
     begun = router.turn_starter().start({"message": "good morning"})

@@ -34,6 +34,7 @@ def plan_of(scene, sentence, **more):
         ("ルーターの名前を2時間だけatticにして", "2時間"),
     ],
 )
+@pytest.mark.part("offline")
 def test_a_time_that_the_model_drops_waits_for_the_owner(scene, sentence, words):
     before = config(scene.root, "system")
     plan = plan_of(scene, sentence)
@@ -55,6 +56,7 @@ def test_a_plan_with_an_end_carries_the_time(scene):
     assert (plan["needs_approval"], plan["reasons"]) == (False, [])
 
 
+@pytest.mark.part("offline")
 def test_a_yes_to_the_question_of_the_model_does_not_make_the_time_forgotten(scene):
     scene.say("call this router attic for two hours", "Shall I?")
     call = ("configure", {"commands": ATTIC, "summary": "a name"})
