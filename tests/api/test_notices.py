@@ -188,6 +188,7 @@ def test_an_end_that_could_not_come_is_told(tmp_path):
     assert notice["kind"] == "change_expired" and "wan_mac is another now" in notice["text"]
 
 
+@pytest.mark.part("offline")
 def test_a_daemon_tells_of_changes_made_and_put_back_and_remembers(root):
     daemon = start_daemon(root)
     try:

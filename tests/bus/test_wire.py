@@ -240,6 +240,7 @@ except outgoing.Failed as error:
 """
 
 
+@pytest.mark.part("lua")
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming a second user needs root")
 def test_another_user_may_not_decide_whatever_the_bus_lets_through(place):
     """The stand-in lets everybody through, as a list that is too wide would; the real ubusd has none for him."""
