@@ -58,10 +58,6 @@ def loads(
     opened = raw.count(b"[") + raw.count(b"{")
     if opened > max_depth or opened + raw.count(b",") >= max_values:  # which spares the look for nearly every line
         _measure(raw, max_depth, max_values, opened > max_depth)
-    return _read(raw)
-
-
-def _read(raw: bytes) -> "Json":
     try:
         return _parsed(raw.decode("utf-8"))
     except (ValueError, UnicodeError) as error:
@@ -79,7 +75,11 @@ def table(module: str, name: str) -> "Any":
     It is of the package, so that its depth and size need no look.
     """
     with open(module.rpartition("/")[0] + "/" + name, "rb") as handle:
-        return _read(handle.read())
+        data = handle.read()
+    try:
+        return _parsed(data.decode("utf-8"))
+    except (ValueError, UnicodeError) as error:
+        raise SchemaError("%s is damaged: %s" % (name, error), "install the package again")
 
 
 def _measure(raw: bytes, max_depth: int, max_values: int, is_deep: bool) -> None:
