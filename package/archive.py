@@ -1,11 +1,12 @@
 """Archives that are the same bytes on every host: tar in GNU form, gzip without name and time.
 
-Knows no packages. Owner 0, names in order, one time for all.
+Knows no packages. Owner 0, an order of its own, one time for all.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import struct
 import tarfile
 import zlib
@@ -31,7 +32,8 @@ def tar(files: Iterable[tuple[str, bytes, int]], epoch: int) -> bytes:
     folders = {""} | {"/".join(path.split("/")[:depth]) for path in entries for depth in range(path.count("/") + 1)}
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for path in sorted(folders | set(entries)):
+        # Folders, then files of a kind together: alike next to alike packs smaller.
+        for path in [*sorted(folders), *sorted(entries, key=lambda path: (os.path.splitext(path)[1], path))]:
             info = tarfile.TarInfo("./" + path)
             info.mtime = epoch
             if path in entries:

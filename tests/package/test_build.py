@@ -109,10 +109,11 @@ def test_every_source_of_the_manifest_is_there(packaging):
 def test_owner_order_time_and_form_are_fixed(built):
     for _, data, _ in built.values():
         outer = entries(data)
-        assert [info.name for info, _ in outer][1:] == ["./control.tar.gz", "./data.tar.gz", "./debian-binary"]
+        assert [info.name for info, _ in outer][1:] == ["./debian-binary", "./control.tar.gz", "./data.tar.gz"]
         for inside in [outer, *parts(data).values()]:
-            names = [info.name for info, _ in inside]
-            assert names == sorted(names)
+            kinds = [(True, os.path.splitext(one.name)[1]) if one.isfile() else (False, "") for one, _ in inside]
+            order = [(*kind, info.name) for kind, (info, _) in zip(kinds, inside, strict=True)]
+            assert order == sorted(order)
             for info, _ in inside:
                 assert (info.uid, info.gid, info.uname, info.gname, info.mtime) == (0, 0, "", "", EPOCH)
                 assert stat.S_IMODE(info.mode) in (0o755, 0o644, 0o600), info.name
