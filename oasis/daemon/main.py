@@ -17,7 +17,7 @@ from oasis.system.root import Root
 
 # musl gives threads 128 KiB. With 512 KiB a Python 3.13 that recurses ends before it notices; 3.11 does with 128.
 # Memory is taken only for what is used of it.
-STACK_BYTES = 1024 * 1024
+STACK_BYTES = 768 * 1024
 _SIGNALS = 4096  # that are read at once
 
 
