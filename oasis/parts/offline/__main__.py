@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import re
 import select
 import sys
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # What is read of the languages is no circle: looking for some while it is read takes a tenth of a first answer.
 _OBJECTS = 500_000
+# After so many answers the expressions that were compiled for their sentences go: each is several kB, and few come again.
+_FORGET = 16
 
 
 def read() -> Any:
@@ -67,6 +70,7 @@ def main(idle_s: float) -> None:
     offline = provider.Provider()
     poll = select.poll()
     poll.register(0, select.POLLIN)
+    answered = 0
     while poll.poll(idle_s * 1000):
         request = read()
         if "times" in request:
@@ -74,6 +78,10 @@ def main(idle_s: float) -> None:
         else:
             is_sure = request.get("only_sure") is True
             write({"events": offline.reply(request["messages"], Asked(), request["now_s"], is_sure)})
+        answered += 1
+        if not answered % _FORGET:
+            re.purge()
+            gc.collect()
 
 
 def _leave() -> NoReturn:

@@ -34,7 +34,6 @@ becomes one segment, as if it were in quotes.
 
 from __future__ import annotations
 
-import functools
 import re
 
 from oasis.catalogue.entries import distance
@@ -43,9 +42,9 @@ from oasis.parts.offline.expressions import may_fit, needs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.shapes import Collection, Device, IsValue, Iterable, Language, NamingData
+    from oasis.parts.offline.shapes import Collection, Device, IsValue, Language, NamingData
 
-    Entry = tuple[tuple[str, ...], str, str]  # words, type ("" for a concept), concept or value
+    Entry = tuple[list[str], str]  # words, what they mean
     Place = tuple[int, int, int, int]  # characters of the written form, tokens of the sentence
 
 
@@ -218,72 +217,77 @@ class Segment:
 
 
 class Lexicon:
-    """The words and values of one language file."""
+    """The words and values of one language file.
+
+    All languages are in memory at once, so phrases are kept as text: for each first word one of lines,
+    `the other words, each with a blank behind it`, a tab and what the phrase means: a concept, or `type=value`.
+    """
 
     def __init__(self, language: Language, fold: dict[str, str], services: dict[str, list[str]]) -> None:
         self._fold = fold
         self._has_compounds = language.get("compounds", False)
-        self._exact: dict[str, list[Entry]] = {}
-        self._begun: dict[str, list[Entry]] = {}  # first letter -> phrases that begin with a word with *
+        self._phrases: dict[str, str] = {}  # a word that begins none has no lines
+        self._open: dict[str, list[Entry]] = {}  # phrases with a *: by the first word, or its first letter and *
         self._stems: dict[str, list[str]] = {}
-        self._vocabulary: set[str] = set()
         self._corrected: dict[str, str] = {}
-        self._ordinary = {phrase for phrase in language.get("ordinary", ()) if " " not in phrase}
         self._real = {normal(word, fold) for word in language.get("real_words", ())}
         own = {FILLER: language.get("fillers", []), ORDINARY: language.get("ordinary", [])}
         kinds = {"": {**language.get("words", {}), **own}, **language.get("values", {})}
         # Several tokens, which only the lexicon can hold together.
         places = {place: [place] for place in language.get("places", {}) if spaced(place) != place}
+        begins, light, heavy = set[str](), set[str](), set[str]()
         for kind, values in (*kinds.items(), ("place", places), ("service", services)):
-            for value, phrase in [(value, phrase) for value, phrases in values.items() for phrase in phrases]:
-                words = tuple(normal(spaced(phrase), fold).split())
-                begun = self._begun if words[0].endswith("*") else self._exact
-                begun.setdefault(words[0] if begun is self._exact else words[0][0], []).append((words, kind, value))
-                if "*" not in phrase:
-                    self._vocabulary.update(words)
-                    continue
-                for word in words:
-                    if word.endswith("*"):
-                        self._stems.setdefault(word[0], []).append(word[:-1])
+            for value, phrases in values.items():
+                meaning = f"{kind}={value}" if kind else value
+                known = heavy if meaning != FILLER else light
+                for phrase in normal(spaced("\n".join(phrases)), fold).split("\n") if phrases else ():
+                    words = phrase.split()
+                    first = words[0]
+                    if "*" in phrase:
+                        self._add_open(words, meaning)
                     else:
-                        self._vocabulary.add(word)
+                        lines = self._phrases.get(first) or "\n"
+                        self._phrases[first] = lines + " ".join([*words[1:], f"\t{meaning}\n"])
+                    known.update(words)
+                    if known is light:
+                        begins.add(first)
+        for word in heavy | light:
+            if not word.endswith("*"):
+                self._phrases.setdefault(word, "")
+        self._light = begins - heavy  # fillers that are in no phrase with a meaning
+        same: dict[str, str] = {}  # most words alone mean what others do
+        for word, lines in self._phrases.items():
+            self._phrases[word] = same.setdefault(lines, lines)
         self._near: dict[str, list[str]] = {}
         groups = language.get("sounds", [])
-        phrases = [words for entries in self._exact.values() for words, _, _ in entries] if groups else []
-        self._sounds = Sounds(groups, self, phrases) if groups else None
-
-    @functools.cached_property
-    def _light(self) -> set[str]:
-        """Fillers that are in no phrase with a meaning."""
-        entries = [entry for one in self._exact.values() for entry in one]
-        light = {words[0] for words, kind, value in entries if value == FILLER and not kind}
-        return light - {word for words, kind, value in entries if kind or value != FILLER for word in words}
-
-    @functools.cached_property
-    def _parts(self) -> set[str]:
-        """What a compound may end in."""
-        return {
-            words[0]
-            for one in self._exact.values()
-            for words, kind, value in one
-            if len(words) == 1 and (kind or value not in (FILLER, ORDINARY))
-        }
+        self._sounds = Sounds(groups, self, self._phrases) if groups else None
 
     def _like(self, first: str) -> list[str]:
         """Return the words with a first letter that may be meant by a mistyped one."""
         if first not in self._near:
-            near = {word for word in self._vocabulary if word[0] == first and len(word) >= _FUZZY and _WORD.match(word)}
+            near = {word for word in self._phrases if word[0] == first and len(word) >= _FUZZY and _WORD.match(word)}
             near |= {stem for stem in self._stems.get(first, ()) if len(stem) > _FUZZY}
             self._near[first] = sorted(near)
         return self._near[first]
 
+    def _add_open(self, words: list[str], meaning: str) -> None:
+        for word in words:
+            if word.endswith("*"):
+                self._stems.setdefault(word[0], []).append(word[:-1])
+        key = words[0][0] + "*" if words[0].endswith("*") else words[0]
+        self._open.setdefault(key, []).append((words, meaning))
+
+    def _alone(self, word: str) -> list[str]:
+        """Return what a word means that is a phrase by itself."""
+        return _meanings(self._phrases.get(word, ""), "\n")
+
     def means(self, word: str) -> bool:
         """Tell whether a word alone means something."""
-        return any(value != FILLER for words, _, value in self._exact.get(word, ()) if len(words) == 1)
+        return any(meaning != FILLER for meaning in self._alone(word))
 
     def knows(self, word: str) -> bool:
         """Tell whether a word is in any phrase."""
-        return word in self._vocabulary or self._has_stem(word)
+        return word in self._phrases or self._has_stem(word)
 
     def _has_stem(self, word: str) -> bool:
         return any(word.startswith(stem) for stem in self._stems.get(word[:1], ()))
@@ -325,13 +329,13 @@ class Lexicon:
     def _compound(self, norm: str) -> list[str]:
         for at in range(len(norm) - _PART, _PART - 1, -1):
             head, rest = norm[:at], norm[at:]
-            if head not in self._vocabulary or head in self._ordinary:
+            if head not in self._phrases or ORDINARY in self._alone(head):
                 continue  # what means nothing here makes no compound: restrat is no Rest-Rat
             for link in _LINKS:
                 tail = rest[len(link) :]
                 if not rest.startswith(link) or len(tail) < _PART:
                     continue
-                if tail in self._parts or self._has_stem(tail):
+                if any(one not in (FILLER, ORDINARY) for one in self._alone(tail)) or self._has_stem(tail):
                     return [head, tail]
                 deeper = self._compound(tail) if len(tail) >= 2 * _PART else []
                 if deeper:
@@ -372,24 +376,44 @@ class Lexicon:
 
     def longest(self, words: list[str], at: int) -> tuple[int, set[str], dict[str, str]]:
         """Return the length, concepts and values of the longest phrase from a word on; length 0 when there is none."""
-        length = 0
+        word = words[at]
+        length, found = 0, list[str]()
+        lines, key = self._phrases.get(word, ""), "\n"
+        for size in range(1, len(words) - at + 1):
+            meanings = _meanings(lines, key)
+            if meanings:
+                length, found = size, meanings
+            key += " ".join(words[at + size : at + size + 1]) + " "
+            if key not in lines:
+                break
+        for phrase, meaning in (*self._open.get(word, ()), *self._open.get(word[:1] + "*", ())):
+            size = len(phrase)
+            if size >= length and _covers(phrase, words, at):
+                found = [*found, meaning] if size == length else [meaning]
+                length = size
         concepts: set[str] = set()
         values: dict[str, str] = {}
-        word = words[at]
-        for phrase, kind, value in (*self._exact.get(word, ()), *self._begun.get(word[:1], ())):
-            size = len(phrase)
-            if size < length or not _covers(phrase, words, at):
-                continue
-            if size > length:
-                length, concepts, values = size, set(), {}
-            if kind:
+        for kind, is_value, value in [meaning.partition("=") for meaning in found]:
+            if is_value:
                 values.setdefault(kind, value)
             else:
-                concepts.add(value)
+                concepts.add(kind)
         return length, concepts, values
 
 
-def _covers(phrase: tuple[str, ...], words: list[str], at: int) -> bool:
+def _meanings(lines: str, key: str) -> list[str]:
+    """Return what the lines of a word say of one phrase; `key` is how its lines begin."""
+    found: list[str] = []
+    key += "\t"
+    at = lines.find(key)
+    while at >= 0:
+        start, at = at + len(key), lines.index("\n", at + len(key))
+        found.append(lines[start:at])
+        at = lines.find(key, at)
+    return found
+
+
+def _covers(phrase: list[str], words: list[str], at: int) -> bool:
     if at + len(phrase) > len(words):
         return False
     for offset, wanted in enumerate(phrase):
@@ -425,21 +449,26 @@ _LONG_MARKS = "一-－—"  # what people type for ー
 class Sounds:
     """The phrases of a lexicon by how they sound."""
 
-    def __init__(self, groups: list[str], lexicon: Lexicon, phrases: list[tuple[str, ...]]) -> None:
+    def __init__(self, groups: list[str], lexicon: Lexicon, phrases: dict[str, str]) -> None:
         self._lexicon = lexicon
-        self._like = {char: group[0] for group in groups for char in group}
-        self._heard: dict[str, tuple[str, ...]] = {}
+        # How a character is written that stands for its sound: hiragana as katakana.
+        self._like = {kana: chr(kana + _SHIFT) for kana in range(ord(_HIRAGANA[0]), ord(_HIRAGANA[1]) + 1)}
+        heads = {ord(char): group[0] for group in groups for char in group}
+        self._like.update({char: self._like.get(ord(head), head) for char, head in heads.items()})
+        self._heard: dict[str, str] = {}  # first sound -> lines: the other sounds, a tab, the phrase
         self._kana: dict[str, list[str]] = {}
-        for phrase in phrases:
-            if not 1 < len(phrase) <= _LONGEST or not all(len(one) == 1 and one >= "\u3040" for one in phrase):
-                continue
-            self._heard.setdefault(self._key(phrase), phrase)
-            if len(phrase) >= _RUN and all(map(_is_katakana, phrase)):
-                self._kana.setdefault(phrase[0], []).append("".join(phrase))
-
-    def _key(self, words: Iterable[str]) -> str:
-        like = [self._like.get(word, word) for word in words]
-        return "".join(chr(ord(char) + _SHIFT) if _HIRAGANA[0] <= char <= _HIRAGANA[1] else char for char in like)
+        for first, lines in phrases.items():
+            for line in lines.split("\n")[1:-1] if len(first) == 1 and first >= "\u3040" else ():
+                rest = line.partition("\t")[0]
+                phrase = first + rest[::2]
+                if not 1 < len(phrase) <= _LONGEST or rest != " ".join([*rest[::2], ""]) or min(phrase) < "\u3040":
+                    continue
+                key = phrase.translate(self._like)
+                known = self._heard.get(key[0], "\n")
+                if f"\n{key[1:]}\t" not in known:
+                    self._heard[key[0]] = f"{known}{key[1:]}\t{phrase}\n"
+                if len(phrase) >= _RUN and all(map(_is_katakana, phrase)):
+                    self._kana.setdefault(first, []).append(phrase)
 
     def mended(self, tokens: list[Token]) -> list[Token]:
         """Return the tokens with mistyped phrases as they should be."""
@@ -470,7 +499,8 @@ class Sounds:
             end += 1
         for last in range(end, at + 1, -1):
             words = typed[at:last]
-            phrase = self._heard.get(self._key(words), ())
+            key = "".join(words).translate(self._like)
+            phrase = "".join(_meanings(self._heard.get(key[0], ""), "\n" + key[1:]))
             others = [place for place, char in enumerate(phrase) if char != words[place]]
             is_slip = bool(others)
             if len(phrase) < _SPOKEN or not all(map(_is_kana, words)):
@@ -479,7 +509,7 @@ class Sounds:
             is_cut = last < len(tokens) and _is_katakana(typed[last]) and _is_katakana(words[-1])
             # 访 in 开访客 belongs to 访客.
             if is_slip and not is_cut and all(self._lexicon.longest(typed, at + one)[0] < 2 for one in others):
-                return "".join(phrase), last - at
+                return phrase, last - at
         return "", 0
 
     def _near(self, words: list[str]) -> str:

@@ -41,6 +41,7 @@ MODEL = "intents"
 CHANGE = "configure"
 CALL = "offline_"  # of the ids of our calls; then the language of their results
 _NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
+WORDS = {"words", "values", "fillers", "ordinary", "real_words", "sounds"}  # what the lexicon alone reads
 CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 
@@ -96,8 +97,13 @@ class Provider:
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
-            self._grammars[name] = self._read(name, lambda: Grammar(load(name), self.intents))
+            self._grammars[name] = self._read(name, lambda: self._make_grammar(name))
         return self._grammars[name]
+
+    def _make_grammar(self, name: str) -> Grammar:
+        # Without its words, which the lexicon keeps in a fifth of the memory.
+        language: Any = {key: value for key, value in load(name).items() if key not in WORDS}
+        return Grammar(language, self.intents)
 
     def words(self, name: str) -> Words:
         """Return what is known of the words of a language."""
@@ -111,10 +117,14 @@ class Provider:
         for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
             services.setdefault(service, []).append(spoken)
         marks = load("cautions")[name]
-        lexicon = Lexicon(caution.merged(grammar.language, marks), grammar.fold, services)
+        lexicon = Lexicon(caution.merged(load(name), marks), grammar.fold, services)
+        return Words(
+            lexicon, Naming(load("naming")[name]), marks, lambda: self._read(name, lambda: self._learned(name))
+        )
+
+    def _learned(self, name: str) -> Evidence:
         self._evidence = self._evidence or load("evidence")
-        learned = Evidence(self._evidence, load("evidence_" + name))
-        return Words(lexicon, Naming(load("naming")[name]), marks, learned)
+        return Evidence(self._evidence, load("evidence_" + name))
 
     def moments(self, name: str) -> Moments:
         """Return the words of a language that say when or under which condition."""

@@ -20,6 +20,7 @@ switch or action where it has one: `led_switch switch=off`.
 
 from __future__ import annotations
 
+import functools
 import math
 from itertools import combinations, pairwise
 
@@ -41,7 +42,7 @@ from oasis.parts.offline.reading import Part
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.clause import Lexicon, Naming
-    from oasis.parts.offline.shapes import Caution, EvidenceData, IsValue, Raw, Sequence
+    from oasis.parts.offline.shapes import Callable, Caution, EvidenceData, IsValue, Raw, Sequence
 
     Cut = tuple[int, int]  # the end of one request and the start of the next, as numbers of segments
 
@@ -78,7 +79,8 @@ class Evidence:
 
     def __init__(self, shared: EvidenceData, words: EvidenceData) -> None:
         self.classes = shared.get("classes", [])
-        self._weights = {**shared.get("weights", {}), **words.get("weights", {})}
+        self._weights = words.get("weights", {})
+        self._shared = shared.get("weights", {})
 
     def probabilities(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
         """Return how probable each request is for a clause, all together 1; {} for one without segments.
@@ -88,16 +90,19 @@ class Evidence:
         if not self.classes or not clause.segments:
             return {}
         totals = [0.0] * len(self.classes)
-        known = sorted(name for name in {*features(clause), *(more or ())} if name in self._weights)
+        known = sorted(name for name in {*features(clause), *(more or ())} if self._of(name))
         share = 1.0 / (SCALE * math.sqrt(max(len(known), 1)))
         for name in (*known, ""):
-            numbers = self._weights.get(name, "").split()
+            numbers = self._of(name).split()
             for at in range(0, len(numbers) - 1, 2):
                 totals[int(numbers[at])] += int(numbers[at + 1]) * (share if name else 1.0 / SCALE)
         most = max(totals)
         odds = [math.exp(total - most) for total in totals]
         whole = sum(odds)
         return {name: odd / whole for name, odd in zip(self.classes, odds, strict=True)}
+
+    def _of(self, name: str) -> str:
+        return self._weights.get(name) or self._shared.get(name, "")
 
 
 _HOLDING = {"negation", "forbid", "past", "hearsay", "condition"}  # among these words hardly anything is wished for
@@ -211,11 +216,16 @@ def _joins_values(clause: Clause, cut: Cut) -> bool:
 class Words:
     """What is known of one language: its lexicon, the forms of names, the marks of caution.py, and what was learned."""
 
-    def __init__(self, lexicon: Lexicon, naming: Naming, marks: Caution, learned: Evidence) -> None:
+    def __init__(self, lexicon: Lexicon, naming: Naming, marks: Caution, learn: Callable[[], Evidence]) -> None:
         self.lexicon = lexicon
         self.naming = naming
         self.marks = marks
-        self.learned = learned
+        self._learn = learn
+
+    @functools.cached_property
+    def learned(self) -> Evidence:
+        """What was learned, read when a sentence is understood in this language and not just held against it."""
+        return self._learn()
 
 
 class Understander:
@@ -223,11 +233,13 @@ class Understander:
 
     def __init__(self, words: Words, frames: Frames, names: Names, is_value: IsValue) -> None:
         self._words = words
-        self._odds = words.learned.probabilities
         self._frames = frames
         self._names = names
         self._is_value = is_value
         self._clauses: dict[str, Clause] = {}
+
+    def _odds(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
+        return self._words.learned.probabilities(clause, more)
 
     def clause(self, sentence: str) -> Clause:
         """Return a whole sentence as one clause, without segments when it is none or too long."""
