@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # What is read of the languages is no circle: looking for some while it is read takes a tenth of a first answer.
 _OBJECTS = 500_000
-# After so many answers the expressions that were compiled for their sentences go: each is several kB, and few come again.
+# After so many answers the expressions that were compiled for their sentences go: few of them come again.
 _FORGET = 16
 
 
