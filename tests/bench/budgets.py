@@ -1,5 +1,7 @@
 """Rows without noise: modules, bytes, tokens, memory beside a bare interpreter; `make test` holds them to the baseline.
 
+Memory is that of the packages, as a router runs them: bytecode without docstrings, every part.
+
 rows(bench, folder)     all of them, some seconds
 processes, weights      the two halves
 """
@@ -18,7 +20,7 @@ from oasis.core import trim
 from tests.bench import imports, measure, packages, tools, turns
 from tests.oasisd import Daemon, copy_root, start_daemon
 
-RSS_GOAL = 1.6
+RSS_GOAL = 1.45
 OFFLINE_GOAL = 2.8
 TURNS = 10
 PLANS = 2
@@ -47,15 +49,17 @@ def processes(bench: Any, folder: str) -> None:
         bench.row(f"{scene}: modules of ours", mine, 0, "", "modules")
         bench.row(f"{scene}: modules of Python", len(imported) - mine, 0, "", "modules of Python")
     bare = measure.bare_memory_kib()
-    _living(bench, bare, folder)
-    _modelling(bench, bare, folder)
+    packages.install(folder + "/installed")
+    lib = folder + "/installed/usr/lib/oasis"
+    _living(bench, bare, folder, lib)
+    _modelling(bench, bare, folder, lib)
     # Without site-packages: what `requests` takes where it is installed is not ours.
-    argv = [sys.executable, "-I", "-S", "-B", imports.REPOSITORY + "/oasis/worker/__main__.py"]
+    argv = [sys.executable, "-I", "-S", "-B", lib + "/oasis/worker/__main__.pyc"]
     _memory(bench, "worker, idle", _settled(argv), bare)
 
 
-def _living(bench: Any, bare: dict[str, int], folder: str) -> None:
-    daemon = start_daemon(copy_root(folder + "/budget"))
+def _living(bench: Any, bare: dict[str, int], folder: str, lib: str) -> None:
+    daemon = start_daemon(copy_root(folder + "/budget"), library=lib)
     try:
         daemon.call("info")
         _daemon(bench, "oasisd, idle", daemon, bare, RSS_GOAL)
@@ -75,9 +79,9 @@ def _living(bench: Any, bare: dict[str, int], folder: str) -> None:
         daemon.stop()
 
 
-def _modelling(bench: Any, bare: dict[str, int], folder: str) -> None:
+def _modelling(bench: Any, bare: dict[str, int], folder: str, lib: str) -> None:
     with turns.model() as url:
-        daemon = start_daemon(turns.with_model(copy_root(folder + "/budget-model"), url))
+        daemon = start_daemon(turns.with_model(copy_root(folder + "/budget-model"), url), library=lib)
         try:
             for _ in range(TURNS):
                 turns.ask_model(daemon)
