@@ -62,6 +62,7 @@ def _living(bench: Any, bare: dict[str, int], folder: str, lib: str) -> None:
     daemon = start_daemon(copy_root(folder + "/budget"), library=lib)
     try:
         daemon.call("info")
+        time.sleep(SETTLED_S)  # the thread of that call has ended then
         _daemon(bench, "oasisd, idle", daemon, bare, RSS_GOAL)
         before = measure.stored_bytes([daemon.root + "/etc"])
         for number in range(TURNS):
