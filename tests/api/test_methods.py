@@ -219,7 +219,7 @@ def test_a_failure_has_one_shape():
 def test_info_tells_who_answers_and_what_waits(call, root):
     info = call("info", VIEWER)
     assert (info["root"], info["approval"], info["pending"], info["waiting"]) == (root, "risky", None, [])
-    assert info["provider"] == {"identifier": "offline", "name": "offline", "model": "built-in"}
+    assert info["provider"] == {"identifier": "offline", "name": "offline", "model": "built-in", "note": ""}
 
 
 def test_a_message_is_answered_and_both_can_be_read(call):

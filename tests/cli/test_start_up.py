@@ -19,11 +19,17 @@ BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 # `_socket` does what `socket` would; the others are habits that cost more than the command does.
 TOO_BIG = {"argparse", "socket", "typing", "subprocess", "threading", "requests", "http", "ssl", "logging", "pathlib"}
 MEASURED = """
-import atexit, sys
-atexit.register(lambda: sys.stderr.write(open('/proc/self/status').read()))
+import os, sys
+leave = os._exit
+def shown(status):
+    sys.stderr.write(open('/proc/self/status').read())
+    sys.stderr.flush()
+    leave(status)
+os._exit = shown
 del sys.argv[0]
 if sys.argv:
     exec(compile(open(sys.argv[0]).read(), 'oasis', 'exec'))
+shown(0)
 """
 
 

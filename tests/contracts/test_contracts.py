@@ -112,7 +112,7 @@ def knowledge_tools():
 
     calls = {"knowledge_search": {"query": "words"}, "remember": {"text": "a note"}}
     part = types.SimpleNamespace(source=Part())
-    return Offered("knowledge", parts.merged("TOOLS")["knowledge"], lambda name: part), calls, kit.Hands(), Watch()
+    return Offered("knowledge", parts.merged("TOOLS")["knowledge"], lambda name: part, print), calls, kit.Hands(), Watch()
 
 
 def built_in_tools():

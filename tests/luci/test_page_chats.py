@@ -66,7 +66,7 @@ def test_chat_is_renamed_archived_and_brought_back(router: Any, visit: Any) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= 1000
     page.locator(".oasis-side .oasis-menu summary").first.click()
     button(page, "Archive").click()
-    shelf = page.locator(".oasis-shelf")
+    shelf = page.locator(".oasis-shelf", has_text="Archived")
     shelf.wait_for()
     expect(page.locator("nav > .oasis-chats .oasis-open")).to_have_count(0)
     shelf.locator("summary").first.click()
