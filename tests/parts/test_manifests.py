@@ -132,8 +132,9 @@ def test_a_command_of_a_missing_part_names_what_installs_it(copy, tmp_path, part
     assert f"{title}: not installed" in done.stderr and f"{command} oasis-{part}" in done.stderr
 
 
-def test_a_slash_command_of_a_missing_part_names_what_installs_it(copy, daemon, tmp_path):
-    shutil.rmtree(copy / "memory")
+def test_a_slash_command_of_a_missing_part_names_what_installs_it(copy, request):
+    shutil.rmtree(copy / "memory")  # before the daemon starts, which would begin again
+    daemon = request.getfixturevalue("daemon")
     lib = str(copy.parent.parent)
     code = f"import sys; sys.path.insert(0, {lib!r})\nfrom oasis.cli.main import main; sys.exit(main(['chat']))"
     env = {"PATH": "", "OASIS_ROOT": daemon.root}
