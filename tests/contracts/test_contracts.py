@@ -112,7 +112,8 @@ def knowledge_tools():
 
     calls = {"knowledge_search": {"query": "words"}, "remember": {"text": "a note"}}
     part = types.SimpleNamespace(source=Part())
-    return Offered("knowledge", parts.merged("TOOLS")["knowledge"], lambda name: part, print), calls, kit.Hands(), Watch()
+    offered = Offered("knowledge", parts.merged("TOOLS")["knowledge"], lambda name: part, print)
+    return offered, calls, kit.Hands(), Watch()
 
 
 def built_in_tools():
