@@ -104,8 +104,8 @@ def exactly(manifest: Manifest, what: Manifest) -> str:
     )
 
 
-def package(manifest: Manifest, name: str) -> str:
-    """Return the metadata, the text files and the scripts of a package as make's definitions."""
+def package(manifest: Manifest, name: str, first: dict[tuple[str, str], str]) -> str:
+    """Return the metadata, the text files and the scripts of a package as make's definitions; `first` see scripts."""
     what = manifest["packages"][name]
     lines = [
         f"SECTION:={what['section']}",
@@ -121,14 +121,22 @@ def package(manifest: Manifest, name: str) -> str:
     text = definition(f"Package/{name}", kept) + definition(f"Package/{name}/description", what["description"])
     if what.get("conffiles"):
         text += definition(f"Package/{name}/conffiles", what["conffiles"], "")
-    return text + scripts(name, what)
+    return text + scripts(name, what, first)
 
 
-def scripts(name: str, what: Manifest) -> str:
-    """Return the scripts of a package as make's definitions."""
+def scripts(name: str, what: Manifest, first: dict[tuple[str, str], str]) -> str:
+    """Return the scripts of a package as make's definitions.
+
+    `first` is {(script, text): the package that has it first}: such a text is written once, and named by the others.
+    """
     parts = []
     for script, text in manifests.scripts(what).items():
-        parts.append(definition(f"Package/{name}/{script}", text.rstrip("\n").replace("$", "$$").split("\n"), ""))
+        owner = first.setdefault((script, text), name)
+        if owner == name:
+            lines = text.rstrip("\n").replace("$", "$$").split("\n")
+            parts.append(definition(f"Package/{name}/{script}", lines, ""))
+        else:
+            parts.append(f"Package/{name}/{script} = $(Package/{owner}/{script})\n\n")
     return "".join(parts)
 
 
@@ -175,13 +183,14 @@ def texts(manifest: Manifest) -> dict[str, str]:
     luci = every["luci-app-oasis"]
     head = {key: manifest[key] for key in ("version", "release", "maintainer", "license", "license_files")}
     ours = manifest["homes"]["oasis"]
-    mine = "".join(package(manifest, name) for name in ours)
+    first: dict[tuple[str, str], str] = {}
+    mine = "".join(package(manifest, name, first) for name in ours)
     pages = _LUCI.format(
         title=luci["title"],
         description=" ".join(luci["description"]),
         depends=words(luci["depends"], "+"),
         exactly=exactly(manifest, luci),
-        scripts="\n" + scripts("luci-app-oasis", luci).rstrip("\n") + "\n",
+        scripts="\n" + scripts("luci-app-oasis", luci, {}).rstrip("\n") + "\n",
     )
     inside = {
         "packages": mine,
