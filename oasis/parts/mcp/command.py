@@ -74,12 +74,19 @@ def connect(path: str, name: str) -> Ask:
     """
     client = Client(path)
 
+    def join() -> None:
+        try:
+            client.call("client.join", {"name": name or "an MCP client"})
+        except BaseException:
+            client.close()  # it is not lowered: nothing is asked over it
+            raise
+
     def ask(method: str, params: dict[str, object]) -> dict[str, Any]:
         if not client.is_open():
-            client.call("client.join", {"name": name or "an MCP client"})
+            join()
         return client.call(method, params)
 
-    client.call("client.join", {"name": name or "an MCP client"})
+    join()
     return ask
 
 

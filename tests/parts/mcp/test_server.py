@@ -9,6 +9,7 @@ import pytest
 
 from oasis.errors import OasisError, PolicyError
 from oasis.parts.mcp.command import connect
+from tests.cli.fake_daemon import FakeDaemon
 from tests.oasisd import connected, copy_root, read_line, start_daemon
 from tests.parts.mcp.peer import META, modern, text_of, tool
 
@@ -343,6 +344,22 @@ def test_a_connection_of_a_client_does_not_get_there_by_calling_the_tool_itself(
     [result] = [event for event in events if event["type"] == "tool_result"]
     assert result["is_error"] and "is not for who asks here" in result["text"]
     assert daemon.call("plan.list")["plans"] == []
+
+
+def test_nothing_is_asked_over_a_connection_that_could_not_be_lowered(tmp_path):
+    def breaks(_):
+        first.stop()
+        raise OSError
+
+    first = FakeDaemon(tmp_path, [("client.join", None, {}), ("info", None, breaks)])
+    ask = connect(str(tmp_path / "var/run/oasis/oasis.sock"), "demo")
+    with pytest.raises(OasisError):
+        ask("info", {})
+    with FakeDaemon(tmp_path, [("client.join", None, {"error": {"code": "usage", "message": "not now"}})]) as second:
+        for _ in range(2):
+            with pytest.raises(OasisError):
+                ask("info", {})
+        assert [method for method, _ in second.calls] == ["client.join", "client.join"]
 
 
 def test_a_client_stays_one_when_the_service_begins_again(tmp_path):
