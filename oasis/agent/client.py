@@ -20,6 +20,7 @@ from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, ProviderError, SettingsError
+from oasis.llm.windows import Windows
 from oasis.redaction.foreign import DEVICES
 from oasis.system.clock import Wait
 from oasis.system.rate_limit import Pace, Patience
@@ -36,6 +37,7 @@ if False:  # annotations only
 
 # The worker's word for a certificate that is not valid yet.
 _CLOCK = "clock"
+_LENGTH = "context_length"
 _OUTPUT = ("delta", "thinking", "tool_use")
 # Events with words of the service, and those that tell the owner what happens before an answer comes.
 _ITS_WORDS = ("error", "retry", "refused")
@@ -72,6 +74,7 @@ class Asking:
         self.models = services.models
         self.offline = services.offline
         self.facts = services.facts
+        self.windows = Windows(services.models, services.settings.request, services.clock.now_s)
         self.redactor = services.redactor
         self.unix_s = services.clock.unix_s
         self._settings = services.settings
@@ -298,14 +301,16 @@ class Asker:
 class Failover:
     """Tries the services of a turn in order until one starts to answer; `service` is the one that answers.
 
-    `ask` is an Asker's (a principal may have another one), `context` makes what fits a service of a chat (context.py).
+    `ask` is an Asker's (a principal may have another one), `context` makes what fits a service of a chat (context.py),
+    `windows` learns of services that take less than they said.
     """
 
-    def __init__(self, services: list[Service], ask: Ask, emit: Emit, context: MakeContext) -> None:
+    def __init__(self, services: list[Service], ask: Ask, emit: Emit, context: MakeContext, windows: Windows) -> None:
         self._left = list(services)
         self._ask = ask
         self._emit = emit
         self._make_context = context
+        self._windows = windows
         self._seen: tuple[Chat, str, list[OfferedTool]] | None = None
         self._has_answered = False
         self.service = self._left.pop(0)
@@ -336,6 +341,12 @@ class Failover:
                 self._has_answered = True
                 return
             failure = failures[-1]
+            less = self._windows.smaller(self.service, failure["message"]) if failure["code"] == _LENGTH else None
+            if less and self._seen:
+                self.service = less
+                messages = self._make_context(less, *self._seen)
+                failures.pop()
+                continue
             following = self._following(failure)
             if following is None:
                 break
@@ -360,7 +371,7 @@ class Failover:
         name = "the built-in service, which knows common tasks and no model" if is_built_in else service["identifier"]
         self._emit("note", text="%s: %s; trying %s" % (self.service["identifier"], failure["message"], name))
         before, self.service = self.service["context_tokens"], service
-        is_smaller = service["context_tokens"] and (not before or service["context_tokens"] < before)
+        is_smaller = service["context_tokens"] and service["context_tokens"] < before
         if self._seen is None or not is_smaller:
             return messages  # never more than before: what taints the answer was looked for in that
         return self._make_context(service, *self._seen)

@@ -29,6 +29,8 @@ OPTIONS_BYTES = 4096
 FILES = 8
 # Of a text in the arguments of a call, where a context has no room for all of it.
 CALL_CHARS = 400
+# Of the calls whose results are left out so many are named to the model, the newest, and so much of their arguments.
+CALLS, NAMED_CHARS = 8, 40
 
 
 def place(asked: Asked, chats: Collection) -> str:
@@ -110,10 +112,15 @@ def fitting(elsewhere: Elsewhere, emit: Emit, taint: list[str]) -> MakeContext:
         if taint:
             first["taint"] = taint
         ordered = [first, *[one for one in found["messages"] if one["content"]]]
-        room = trim.budget(service["context_tokens"], 0, tools)  # 0 where nobody said how much that is
+        room = trim.budget(service["context_tokens"], 0, tools)
         fit = trim.fit(ordered, room)
         if fit["is_over"]:
-            fit = trim.fit([_with_short_calls(message) for message in ordered], room)
+            ordered = [_with_short_calls(message) for message in ordered]
+            fit = trim.fit(ordered, room)
+        said = _left_out(fit["left_out"], ordered, found["left_out"])
+        if said:  # the model hears of it, and that needs room as well
+            ordered[0] = {**first, "content": "%s\n%s" % (system, said)}
+            fit = trim.fit(ordered, room)
         if fit["is_over"] and ordered[-1]["role"] == "user":
             # Later something has been done, and its result must be reported: then the service judges the length.
             raise ProviderError(
@@ -159,6 +166,24 @@ class Elsewhere:
             except OasisError:
                 self._found[name] = None
         return self._found[name]
+
+
+def _left_out(gone: list[Message], ordered: list[Message], older: int) -> str:
+    """Return what a model hears of messages that it is not sent, "" where it gets all: `older` were not even read."""
+    asked = max((at for at, one in enumerate(ordered) if one["role"] == "user"), default=0)
+    rounds = [one for one in ordered[asked:] if any(one is left for left in gone)]
+    calls = [_call(block) for one in rounds for block in schema.tool_uses(one)]
+    earlier = len(gone) - len(rounds) + older
+    told = ["the %d oldest messages of this chat" % earlier] if earlier else []
+    if calls:
+        more = " and %d before" % (len(calls) - CALLS) if len(calls) > CALLS else ""
+        told.append("of this task the results of %s%s" % (", ".join(calls[-CALLS:]), more))
+    return "Left out for want of room: %s. Call a tool again for what you need of it." % "; ".join(told) if told else ""
+
+
+def _call(block: Block) -> str:
+    given = " ".join(str(one) for one in block["input"].values())
+    return "%s(%s)" % (block["name"], given if len(given) <= NAMED_CHARS else given[:NAMED_CHARS] + "…")
 
 
 def _with_short_calls(message: Message) -> Message:

@@ -25,12 +25,12 @@ _MISTAKES = ("usage", "uci", "tool", "schema")
 _ENDED = ("applied", "waiting_confirm", "unchanged")
 
 TELL = (
-    "The proposed change was refused and is not made. No more tool calls: tell the owner plainly that it was not done, "
-    "what was refused and why, and what they could do without you."
+    "The proposed change was refused and is not made. Only looking is possible now: tell the owner plainly that it was "
+    "not done, what was refused and why, and what they could do without you."
 )
 _AGAIN = "correct what is named here by real names, and propose the whole change again"
 _RULE = "a rule, and no mistake: look for no other way to the same end; tell the owner"
-_LAST = "no further attempt: tell the owner that it was not done, and why"
+LAST = "no further attempt: tell the owner that it was not done, and why"
 
 
 class CorrectionRounds:
@@ -56,7 +56,7 @@ class CorrectionRounds:
         self._refusal = str(error.get("message", ""))
         advice: dict[str, Json] = {"say": _RULE}
         if self._rounds >= ROUNDS:
-            advice = {"left": 0, "say": _LAST}
+            advice = {"left": 0, "say": LAST}
         elif error.get("code") in _MISTAKES or error.get("repairable") is True:
             advice = {"left": ROUNDS - self._rounds, "say": _AGAIN}
         return jsonl.dumps({**result, "repair": advice})
@@ -70,7 +70,8 @@ class CorrectionRounds:
             self.is_over = self._rounds > ROUNDS
         elif is_ended:
             self._rounds = 0
-        return "not done: refused %d times, last because %s" % (self._rounds, refusal) if self.is_over else ""
+        is_new = bool(refusal and self.is_over)
+        return "not done: refused %d times, last because %s" % (self._rounds, refusal) if is_new else ""
 
 
 def result_of(text: str) -> dict[str, Json]:

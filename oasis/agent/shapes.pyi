@@ -75,6 +75,7 @@ class Brief(TypedDict):
 
     tools: list[OfferedTool] | None  # None: whoever answers knows them by itself
     system: str  # the system prompt
+    looking: NotRequired[list[OfferedTool]]  # of these what changes nothing: all that is left after refused proposals
     head: NotRequired[str]  # the bookmark that the owner's message carries, and all that answers it
     rounds: NotRequired[int]  # how many answers may call tools
     correction: NotRequired[CorrectionRounds | None]  # bounds how often a refused proposal is corrected

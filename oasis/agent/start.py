@@ -19,7 +19,7 @@ from oasis.agent.context import Elsewhere, fitting, newest
 from oasis.agent.goal import Goal, checked
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.runs import Run, Runs
-from oasis.agent.turn import ROUNDS, Turn
+from oasis.agent.turn import CALLS, LARGE_ROUNDS, ROUNDS, Turn
 from oasis.chats.index import TITLE_CHARS, first_words
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE, Settings
 from oasis.core import clean, jsonl, schema, thread, trim
@@ -146,20 +146,24 @@ class TurnStarter:
             is_first = self._settings.offline() == "first"
             ask: Ask = Asker(self.asking, chat.id, run.emit, run.is_cancelled, is_first).ask
             try:
-                services, extras = self._asked(run.emit, options, about, who.is_told)
+                services, extras = self._asked(run.emit, options, about, who.is_told, run.is_cancelled)
                 services, ask = who.asking(services, extras, ask)
             except OasisError as error:
                 services, extras, ask = [NOBODY], None, failing(error)
             is_model = any(service["vendor"] != OFFLINE for service in services)
             make = fitting(elsewhere, run.emit, extras.taint if extras else []) if is_model else newest
-            failover = Failover(services, ask, run.emit, make)
+            failover = Failover(services, ask, run.emit, make, self.asking.windows)
             tools: list[OfferedTool] | None = None
+            looking: list[OfferedTool] = []
+            rounds = goal.turns if goal else _rounds(failover.service)
             if is_model:
                 offered = self._offered(chat, failover.service, extras.tools if extras else None)
                 tools = [spec for spec in offered if may_use(who.role, spec["name"])]
+                looking = self.registry.looking(tools)
             brief: shapes.Brief = {
-                "tools": tools, "system": _system(goal, extras), "head": message.get("head", ""),
-                "rounds": goal.turns if goal else ROUNDS, "correction": CorrectionRounds() if is_model else None,
+                "tools": tools, "looking": looking, "rounds": rounds,
+                "system": _system(goal, extras, rounds), "head": message.get("head", ""),
+                "correction": CorrectionRounds() if is_model else None,
             }  # fmt: skip
             turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
             state = turn.run()
@@ -200,19 +204,20 @@ class TurnStarter:
         return Repeats().watched(call) if is_model else call
 
     def _asked(
-        self, emit: Emit, options: Options, about: TurnAbout, is_told: bool
+        self, emit: Emit, options: Options, about: TurnAbout, is_told: bool, is_cancelled: Callable[[], bool] | None
     ) -> tuple[list[Service], TurnExtras | None]:
         """Return the services for a turn and what the optional parts add to it, None where no model answers.
 
-        `is_told` False: the principal gets nothing from the parts, and its words choose no service.
+        `is_told` False: the principal gets nothing from the parts, and its words choose no service. Without
+        `is_cancelled` no service is asked how much it takes.
         """
-        services = self._services(emit, options)
+        services = self._services(emit, options, is_cancelled)
         if all(service["vendor"] == OFFLINE for service in services):
             return services, None
         about["service"] = services[0]
         extras = self._parts.added(about if is_told else None)
         if extras.service and not options.get("provider_ptr"):
-            services = self._services(emit, {**options, "provider_ptr": extras.service})
+            services = self._services(emit, {**options, "provider_ptr": extras.service}, is_cancelled)
         return services, extras
 
     def show(self, asked: Asked) -> shapes.Preview:
@@ -231,12 +236,14 @@ class TurnStarter:
                     options = {**options, "provider_ptr": asked["service"]}
                 said = schema.text_of(message)
                 about: TurnAbout = {"run": "", "chat": chat.id, "message": message["id"], "said": said}
-                services, extras = self._asked(silent, options, about, True)
+                services, extras = self._asked(silent, options, about, True, None)
                 service = services[0]
                 if extras is None or service["vendor"] == OFFLINE:
                     return {"service": service, "request": {}}
                 tools = self._offered(chat, service, extras.tools)
-                messages = fitting(elsewhere, silent, extras.taint)(service, chat, _system(None, extras), tools)
+                messages = fitting(elsewhere, silent, extras.taint)(
+                    service, chat, _system(None, extras, _rounds(service)), tools
+                )
                 return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
             finally:
                 chat.discard()
@@ -249,7 +256,7 @@ class TurnStarter:
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
         used = {call["name"] for message in messages for call in schema.tool_uses(message)} | set(only or ())
         mode = self._settings.choice("tools", specs.MODES)
-        large = specs.is_large(service["context_tokens"], service.get("is_local", True))
+        large = specs.is_large(service["context_tokens"])
         offered = self.registry.offered(said[-specs.MESSAGES :], used, mode, large)
         return [spec for spec in offered if only is None or spec["name"] in only]
 
@@ -305,7 +312,7 @@ class TurnStarter:
 
         Raises: UsageError for a chat or message that is none, or a service without a model; SettingsError.
         """
-        chosen = self._settings.service(service)
+        chosen = self.asking.windows.known(self._settings.service(service))
         if chosen["vendor"] == OFFLINE:
             raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
         end = self._chats.head(chat, head) if head else ""
@@ -336,7 +343,7 @@ class TurnStarter:
         run.emit("message", id=message["id"], role="user")
         return "done", "end_turn"
 
-    def _services(self, emit: Emit, options: Options) -> list[Service]:
+    def _services(self, emit: Emit, options: Options, is_cancelled: Callable[[], bool] | None = None) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone; a note says that others answer."""
         found: list[Service] = []
         mode, wanted = self._settings.offline(), options.get("provider_ptr")
@@ -354,7 +361,11 @@ class TurnStarter:
                 given = {**given, "search": options["search"]}
             tool_mode = "none" if options.get("tool_mode") == "none" else one["tool_mode"]
             chosen.append({**one, "tool_mode": tool_mode, "options": given})
-        return chosen
+        windows = self.asking.windows
+        # Where the built-in service may be all that is needed, nobody waits for another one.
+        if is_cancelled and mode != "first" and chosen[0]["vendor"] != OFFLINE:
+            return [windows.asked(chosen[0], is_cancelled), *map(windows.known, chosen[1:])]
+        return list(map(windows.known, chosen))
 
     # What the owner does without a model: each a run of its own that a front-end follows as any other, acting through
     # the same operator as a turn (tools/operator.py).
@@ -418,7 +429,12 @@ def gather(services: Services) -> TurnStarter:
     return TurnStarter(services, registry, asking)
 
 
-def _system(goal: Goal | None, extras: TurnExtras | None) -> str:
-    """Return the system prompt; `extras` is what the optional parts add."""
+def _rounds(service: Service) -> int:
+    return LARGE_ROUNDS if specs.is_large(service["context_tokens"]) else ROUNDS
+
+
+def _system(goal: Goal | None, extras: TurnExtras | None, rounds: int) -> str:
+    """Return the system prompt; `extras` is what the optional parts add, `rounds` how many answers may call tools."""
     agent = [prompts()["agent"]] if goal else []
-    return "\n".join([prompts()["system"], *agent, *(extras.system if extras else [])])
+    limits = prompts()["limits"] % (rounds, CALLS)
+    return "\n".join([prompts()["system"], limits, *agent, *(extras.system if extras else [])])

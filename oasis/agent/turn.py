@@ -18,20 +18,23 @@ result is stored with it, and an answer given with tainted text in sight is tain
 
 from __future__ import annotations
 
-from oasis.agent.loop_guard import TELL
+from oasis.agent.loop_guard import LAST, TELL
 from oasis.core import jsonl, schema, thread
 from oasis.errors import CancelledError, OasisError, ProviderError
 from oasis.tools import fences
 
 if False:  # annotations only
     from oasis.agent.client import Failover
-    from oasis.agent.shapes import AnswerEvent, Arguments, Brief, Callable, Emit, OfferedTool, ToolCaller
+    from oasis.agent.shapes import AnswerEvent, Arguments, Brief, Callable, Emit, ToolCaller
     from oasis.core.shapes import Block, Message, Usage
     from oasis.core.store import Chat
     from oasis.tools.shapes import RunHandle
 
-# A turn with more rounds has lost its way; upstream and its peers stop between 6 and 10.
-ROUNDS = 10
+# Answers with calls in a turn: with a small window more have lost their way (upstream and its peers stop between 6 and
+# 10); with a large one the budget and the loop guard are the bounds.
+ROUNDS, LARGE_ROUNDS = 10, 40
+# From here on the model hears how many are left.
+COUNTDOWN = 3
 # More parallel calls than this in one answer come from models that repeat themselves.
 CALLS = 8
 # One answer as JSON; with the results of its calls it must fit into a line of the chat (jsonl.LINE_BYTES).
@@ -41,6 +44,7 @@ _TOO_MANY = "not run: at most %d calls in one answer" % CALLS
 _STOPPED = "not run: stopped by the owner"
 _BROKEN = "not finished: a fault in oasis; look whether it had an effect"
 _NO_MORE = "no more tool calls in this turn: tell the owner what was done and what is left"
+_LEFT = "only %d more of your answers in this turn may call tools"
 
 
 class Cancelled(Exception):
@@ -66,6 +70,7 @@ class Turn:
         self._head = brief.get("head", "")
         self._rounds = brief.get("rounds", ROUNDS)
         self._correction = brief.get("correction")
+        self._looking = brief.get("looking") or []
         self._new_id = new_id
         self._emit = run.emit
         self._is_cancelled = run.is_cancelled
@@ -79,22 +84,22 @@ class Turn:
 
         Raises: StoreError when the ending could not be put on flash; what is no OasisError, once it is stored.
         """
-        rounds, correction = self._rounds, self._correction
+        left = self._rounds
         state = "done"
         error: OasisError | None = None
         try:
-            for number in range(rounds + 1):
-                is_last = number == rounds or bool(correction and correction.is_over)
-                answer = self._answer([] if is_last else self._tools)
+            while True:
+                answer = self._answer(left)
                 calls = schema.tool_uses(answer)
                 if calls:
                     self._run_calls(calls)
                 elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
                     break
-                if correction and correction.is_over:
-                    self._system += "\n" + TELL
-                elif number == rounds - 1:
-                    self._system += "\n" + _NO_MORE
+                if left == 0:
+                    break
+                left -= 1
+                if self._is_refused():  # what is left to do is to look why, and to tell
+                    left = min(left, COUNTDOWN)
         except Cancelled:
             state, error = "cancelled", CancelledError("stopped by the owner")
         except OasisError as failure:
@@ -112,14 +117,29 @@ class Turn:
         self._chat.flush()
         return state
 
-    def _answer(self, given: list[OfferedTool] | None) -> Message:
-        """Ask the model once and store what it said, also when it broke off."""
-        tools, may_call = given or [], given != []
+    def _is_refused(self) -> bool:
+        return bool(self._correction and self._correction.is_over)
+
+    def _told(self, left: int) -> str:
+        """Return the system prompt, with what the model must know of the end of its turn."""
+        told = [self._system]
+        if self._is_refused():
+            told.append(TELL)
+        if left == 0:
+            told.append(_NO_MORE)
+        elif left <= COUNTDOWN and left < self._rounds and self._tools:
+            told.append(_LEFT % left)
+        return "\n".join(told)
+
+    def _answer(self, left: int) -> Message:
+        """Ask the model once and store what it said, also when it broke off; so many answers may call tools."""
+        tools = (self._looking if self._is_refused() else self._tools or []) if left else []
+        may_call = left > 0 and (self._tools is None or bool(tools))
         collector = _Collector(self._emit, self._is_cancelled, self._source)
         try:
             if self._is_cancelled():
                 raise Cancelled
-            context = self._model.context(self._chat, self._system, tools)
+            context = self._model.context(self._chat, self._told(left), tools)
             self._taint = thread.taint(context)
             self._model.ask(context, tools, collector.take)
             if self._is_cancelled():
@@ -176,6 +196,8 @@ class Turn:
                     text = _TOO_MANY
                 elif self._is_cancelled():
                     text = _STOPPED
+                elif self._is_refused() and name not in [tool["name"] for tool in self._looking]:
+                    text = LAST
                 else:
                     if written and call["id"] in written.refusals:
                         text = written.refusals[call["id"]]

@@ -215,6 +215,8 @@ class Settings:
         """Return the part of a worker's request that names the service; it holds the key and the proxy's password."""
         target = {name: service[name] for name in ("vendor", "profile", "base_url", "model")}
         options = {"stream": True, **service["options"]}
+        if service["context_tokens"]:
+            options["context_tokens"] = service["context_tokens"]
         if "proxy" in options:
             options["proxy_auth"] = self.key(str(service["identifier"]) + PROXY)
         return {**target, "service": service["identifier"], "key": self.key(service["identifier"]), "options": options}

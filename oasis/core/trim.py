@@ -4,7 +4,7 @@ Works on messages alone; imports under MicroPython. The order in which things go
 
  1. the oldest turns, each whole; files that the newest question continues go last
  2. in the newest exchange, the oldest rounds of tool calls, each with its results; the last round stays
- 3. the longest texts of results are cut in their middle, with a marker
+ 3. the longest texts of results lose whole entries from their middle, with a count of them
 
 System messages and the owner's newest message stay as they are, and no result stands without its call. A summary, when
 the caller has one, stands where the turns were and has the taint of all that is left out. Words that a tool gave
@@ -14,9 +14,10 @@ for the owner alone are not in what is returned. What fits is returned unchanged
 from oasis.core import jsonl
 from oasis.core.schema import OPAQUE, blocks, taint_of
 from oasis.core.thread import CONTEXT_MESSAGES
+from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Fitted, Message, Sequence
+    from oasis.core.shapes import Block, Fitted, Json, Message, Sequence
 
 # Of a model of which nobody said how much it takes: local servers often start with 8,192 or more.
 WINDOW_TOKENS = 8192
@@ -42,6 +43,10 @@ CUT_CHARS = 600
 _SUMMARY_PART = 4
 _SUMMARY = "[Summary of %d earlier messages that are left out here; a model wrote it, not the owner:]\n%s"
 _MARKER = "\n[… %d characters are left out here …]\n"
+_LINES = "[… %d lines are left out here …]"
+_ENTRIES = "… %d entries are left out here …"
+# An entry gets no less room than holds something to read.
+_LEAST_ROOM = 80
 
 # Hundredths of a token to a character. Digits one by one, as several vocabularies have them; marks and line ends from
 # UCI and JSON; letters from languages that are not English.
@@ -241,10 +246,66 @@ def _cut_results(kept: "list[Message]", excess: int) -> int:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """Return a text of at most `limit` characters: its beginning, a marker, its end."""
+    """Return a text of about `limit` characters at most: of JSON and of lines whole entries, with a count of the rest.
+
+    One line that is longer keeps its beginning and its end.
+    """
     if len(text) <= limit:
         return text
+    if text[:1] in ("{", "["):
+        try:
+            return jsonl.dumps(_smaller(jsonl.loads(text, len(text) * 4), limit))
+        except SchemaError:  # it only looks like JSON
+            pass
+    lines = text.split("\n")
+    kept = _ends([len(line) + 1 for line in lines], limit - len(_LINES) - 8)
+    if kept[0] + kept[1]:
+        count = len(lines) - kept[0] - kept[1]
+        lines[kept[0] : len(lines) - kept[1]] = [_LINES % count]
+        return "\n".join(lines)
     room = max(limit - len(_MARKER) - 8, 2)  # the number in the marker has at most as many digits
     first = room * 2 // 3
     last = room - first
     return text[:first] + _MARKER % (len(text) - room) + text[len(text) - last :]
+
+
+def _smaller(value: "Json", room: int) -> "Json":
+    """Return a value whose JSON has about `room` characters at most, of its lists and objects whole entries."""
+    if len(jsonl.dumps(value)) <= room:
+        return value
+    if isinstance(value, str):
+        return _shortened(value, room)
+    if isinstance(value, list):
+        first, last = _ends([len(jsonl.dumps(one)) + 1 for one in value], room - len(_ENTRIES) - 8)
+        if first + last == 0 and room > _LEAST_ROOM:
+            first, value = 1, value.copy()
+            value[0] = _smaller(value[0], room - len(_ENTRIES) - 8)
+        left = len(value) - first - last
+        return value[:first] + ([_ENTRIES % left] if left else []) + value[len(value) - last :]
+    if not isinstance(value, dict):
+        return value
+    room -= len(_ENTRIES) + 16
+    kept: dict[str, Json] = {}
+    # The short ones whole; what they leave is shared by the long ones.
+    order = sorted([(len(jsonl.dumps(value[name])), name) for name in value])
+    for at, (size, name) in enumerate(order):
+        share = room // (len(order) - at) - len(name) - 4
+        if size <= share or (share >= _LEAST_ROOM and isinstance(value[name], (str, list, dict))):
+            kept[name] = _smaller(value[name], share)
+            room -= len(jsonl.dumps(kept[name])) + len(name) + 4
+    found: dict[str, Json] = {name: kept[name] for name in value if name in kept}
+    if len(found) < len(value):
+        found["…"] = _ENTRIES % (len(value) - len(found))
+    return found
+
+
+def _ends(sizes: "list[int]", room: int) -> "tuple[int, int]":
+    """Return how many of a row's first entries, and of its last, fit: two thirds of the room are for the first."""
+    counts: list[int] = []
+    for part, row in ((room * 2 // 3, sizes), (room - room * 2 // 3, sizes[::-1])):
+        count = 0
+        while count < len(row) and part >= row[count]:
+            part -= row[count]
+            count += 1
+        counts.append(count)
+    return counts[0], min(counts[1], len(sizes) - counts[0])

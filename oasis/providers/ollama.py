@@ -27,7 +27,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     if options.get("search"):
         wire.search_of(options)
     checked = wire.checked(messages, wire.takes_of(options), options)
-    limits: Dict = {"num_ctx": options["profile"].get("num_ctx") or NUM_CTX}
+    limits: Dict = {"num_ctx": options.get("context_tokens") or options["profile"].get("num_ctx") or NUM_CTX}
     wire.put(limits, "num_predict", options.get("max_tokens"))
     wire.put(limits, "temperature", options.get("temperature"))
     body = wire.begun(options, messages=_messages(gate.prepare(checked, _merge_system_runs)))
@@ -49,6 +49,11 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
 
 def models_request(options: Options) -> Request:
     return wire.get(options, _url(options, "/api/tags"))
+
+
+def model_request(options: Options) -> Request:
+    """Return the request for what the server says of a model."""
+    return wire.post({**options, "stream": False}, _url(options, "/api/show"), {"model": wire.model_of(options)})
 
 
 def models_read(answer: object, options: Options) -> list[Model]:

@@ -213,7 +213,6 @@ class Decoder(decoding.Decoder):
 # The list of models, and embeddings. Source: OpenAI API reference, "Models" and "Embeddings"
 
 TEXTS = 2048  # at once
-_ROOM = ("max_model_len", "max_context_length", "context_window", "context_length")  # names of the length of a prompt
 
 
 def url(options: Options, path: str) -> str:
@@ -225,12 +224,18 @@ def models_request(options: Options) -> Request:
     return wire.get(options, url(options, "/models"))
 
 
+def model_request(options: Options) -> Request | None:
+    """Return the request for what a server says of its model, at an address outside of the API."""
+    path = options["profile"].get("window", "")
+    root = wire.base_url_of(options, "/chat/completions", "/responses", "/embeddings", "/models", "/v1")
+    return wire.get(options, root + path.replace("MODEL", wire.model_of(options))) if path[:1] == "/" else None
+
+
 def models_read(answer: object, options: Options) -> list[Model]:
     """Return the models; some services send the list alone."""
     found: list[Model] = []
     for entry in wire.models_of({"data": answer} if isinstance(answer, list) else answer, "data", "id", options):
-        room = next((entry[name] for name in _ROOM if events.count(entry.get(name)) is not None), None)
-        found.append(wire.model(entry["id"], room, entry.get("supported_parameters")))
+        found.append(wire.model(entry["id"], wire.room_of(entry), entry.get("supported_parameters")))
         can_call = wire.part(entry, "capabilities").get("function_calling")
         if isinstance(can_call, bool):
             found[-1]["tools"] = can_call

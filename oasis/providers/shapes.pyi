@@ -158,6 +158,7 @@ class Profile(TypedDict, total=False):
     usage_adds_reasoning: bool
     headers: Headers
     num_ctx: int
+    window: str
     per_s: float
     burst: int
     takes: list[str]
@@ -183,6 +184,7 @@ class Options(TypedDict, total=False):
     extra: dict[str, Json]
     thinking: str | int
     search: bool
+    context_tokens: int
     cache: bool
     dimensions: int
     input_type: str

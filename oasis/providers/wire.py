@@ -174,6 +174,34 @@ def model(name: object, context: object = None, abilities: object = None) -> Mod
     return found  # type: ignore[return-value]
 
 
+# Names of the length of a prompt, the one that counts first: what is loaded, before what a model could take.
+_ROOM = (
+    "loaded_context_length", "n_ctx", "max_model_len", "max_context_length", "context_window", "context_length",
+)  # fmt: skip
+
+
+def room_of(answer: object) -> int | None:
+    """Return how many tokens a model takes by what a service says of it, None where it says nothing.
+
+    Sources: the models of vLLM, Mistral, Groq, OpenRouter and LM Studio, llama.cpp's /props, Ollama's /api/show, whose
+    name for it begins with that of the model's architecture.
+    """
+    places = [
+        part(answer),
+        part(answer, "default_generation_settings"),
+        part(answer, "meta"),
+        part(answer, "model_info"),
+    ]
+    if places[0].get("state") == "not-loaded":  # it will be loaded with less than it could take
+        return None
+    for name in _ROOM:
+        for place in places:
+            for key, value in place.items():
+                if (key == name or key.endswith("." + name)) and events.count(value):
+                    return events.count(value)
+    return None
+
+
 def bad_answer(options: Options, reason: str) -> ProviderError:
     return raised(events.failure("bad_answer", f"{label_of(options)} sent an answer nobody can read: {reason}"))
 

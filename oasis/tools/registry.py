@@ -120,6 +120,11 @@ class Registry:
         """Return the tools that a model is offered in a turn; see specs.py."""
         return [_offered(spec) for spec in chosen(self._on(), texts, used, mode, large)]
 
+    def looking(self, tools: list[OfferedTool]) -> list[OfferedTool]:
+        """Return those of some offered tools that change nothing."""
+        reading = {spec["name"] for spec in self._on() if spec["class"] in ("read", "net")}
+        return [tool for tool in tools if tool["name"] in reading]
+
     def listed(self) -> list[ToolRow]:
         """Return every tool, also those that are off or cannot be used."""
         return [_shown(spec, permit) for _, spec, permit in self._tools()]

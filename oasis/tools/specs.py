@@ -237,9 +237,9 @@ _EMPTY = (
 )
 
 
-def is_large(context_tokens: int, is_local: bool) -> bool:
-    """Return whether a service takes all tools; one in the cloud does where its context is unknown."""
-    return context_tokens >= LARGE_TOKENS or (not context_tokens and not is_local)
+def is_large(context_tokens: int) -> bool:
+    """Return whether a service takes all tools."""
+    return context_tokens >= LARGE_TOKENS
 
 
 def chosen(specs: list[ToolSpec], texts: list[str], used: set[str], mode: str, large: bool) -> list[ToolSpec]:

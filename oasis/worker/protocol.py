@@ -26,7 +26,7 @@ from oasis.worker import mcp, telegram, transport, web
 
 if False:  # annotations only
     from oasis.providers.decoding import Decoder
-    from oasis.providers.shapes import Event, Options, Profile
+    from oasis.providers.shapes import Event, Model, Options, Profile
     from oasis.providers.shapes import Request as Http
     from oasis.worker.shapes import Emit, Limits, Open, Request
 
@@ -119,8 +119,7 @@ class _Exchange:
             self._emit({**shown, "text": str(http["body"], "utf-8")})
             self._emit(events.done("end_turn", wire.model_of(options)))
         elif op == "models":
-            found = self._module.models_read(self._plain(self._module.models_request(options)), options)
-            self._emit({"type": "models", "models": found})
+            self._emit({"type": "models", "models": self._models(bool(self._request.get("only")))})
         elif op == "embed":
             self._embed(self._request.get("texts", []))
         elif op in ("mcp", "telegram"):
@@ -137,6 +136,21 @@ class _Exchange:
             self._emit({"type": "web", "result": web.find(self._request.get("places", []))})  # type: ignore[typeddict-item]
         else:
             raise UsageError(f"op {str(op)[:40]!r} is unknown", "lines.py has those that there are")
+
+    def _models(self, only: bool) -> list[Model]:
+        """Return what a service lists, or of `only` the chosen model what the service says of it, [] for nothing."""
+        options = self._options
+        http = self._module.model_request(options) if only and hasattr(self._module, "model_request") else None
+        if http:
+            with contextlib.suppress(ProviderError):  # not every version has this address
+                room = wire.room_of(self._plain(http))
+                if room:
+                    return [wire.model(wire.model_of(options), room)]
+        found: list[Model] = self._module.models_read(self._plain(self._module.models_request(options)), options)
+        if only:
+            # A server with one model alone takes any name for it.
+            found = [one for one in found if len(found) == 1 or one["id"] == options.get("model")][:1]
+        return found
 
     def _plain(self, http: Http) -> object:
         """Return the JSON of a whole answer."""

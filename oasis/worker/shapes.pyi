@@ -18,6 +18,7 @@ class Request(TypedDict, total=False):
     base_url: str
     key: str  # of the service, the MCP server, the bot or the search engine
     model: str
+    only: bool  # models: of the model of the request alone
     service: str  # whose usage it is; taken out before it is sent
     options: Options
     messages: list[Dict]  # chat; show, which sends nothing: the HTTP request comes back

@@ -80,7 +80,7 @@ def sleepless(_):
 
 def record(models, redactor):
     """Return the services of a daemon, as far as asking needs them."""
-    unused = SimpleNamespace(blobs=None, unix_s=lambda: 0)
+    unused = SimpleNamespace(blobs=None, unix_s=lambda: 0, now_s=None)
     return SimpleNamespace(
         settings=Settings(), models=models, offline=None, facts=None, redactor=redactor, chats=unused, clock=unused
     )
@@ -238,7 +238,7 @@ def test_from_an_event_of_a_worker_to_the_collector_are_few_steps(tmp_path):
     asking = make(SimpleNamespace(chat=metered.chat), Pace(True))
     asker = Asker(asking, "c", frames.hear, lambda: False)
     service = {**SERVICE, "context_tokens": 0, "options": {}}
-    failover = Failover([service], asker.ask, frames.hear, newest)
+    failover = Failover([service], asker.ask, frames.hear, newest, asking.windows)
     chat = Store(Files(), str(tmp_path / "chats"), lambda: "9m4e2mr0ui3e8a215n4g").create()
     chat.add({"id": "0" * 25, "role": "user", "content": "hello"})
     ids = iter("%025d" % number for number in range(1, 9))

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from oasis.agent import loop_guard
+from oasis.agent.turn import COUNTDOWN
 from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
 from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import config, of_type, say
@@ -37,6 +38,10 @@ def told(here, number=-1):
     return said(here, number)[-1]
 
 
+def told_text(here, number):
+    return results(json.loads(here.model.bodies()[number]))[-1]
+
+
 def said(here, number=-1):
     return [json.loads(text.removeprefix("Error: ")) for text in results(json.loads(here.model.bodies()[number]))]
 
@@ -65,15 +70,18 @@ def test_it_may_be_mended_in_the_second_round(here):
 
 def test_after_two_rounds_no_more_is_taken_and_the_owner_is_told_so(here):
     before = config(here.root, "system")
-    script = [change(NO_OPTION), change(NO_COMMAND), change(NO_OPTION), change(RIGHT)]
+    look = [("status", {"what": "overview"})]
+    script = [change(NO_OPTION), change(NO_COMMAND), change(NO_OPTION), look, change(RIGHT), "It could not be done."]
     events = here.say("call it attic", *script)
-    assert told(here)["repair"] == {"left": 0, "say": loop_guard._LAST}
-    last = json.loads(here.model.bodies()[-1])
-    assert len(here.model.bodies()) == 4 and not last.get("tools")
-    assert loop_guard.TELL in last["messages"][0]["content"]
+    bodies = [json.loads(body) for body in here.model.bodies()]
+    assert told(here, 3)["repair"] == {"left": 0, "say": loop_guard.LAST}
+    offered = [{tool["function"]["name"] for tool in body["tools"]} for body in bodies]
+    assert offered[2] - offered[3] == {"configure"} and "read_config" in offered[3]
+    assert loop_guard.TELL in bodies[3]["messages"][0]["content"]
+    assert told_text(here, 4) != loop_guard.LAST and told_text(here, 5) == "Error: " + loop_guard.LAST
     (note,) = notes(events)
     assert note.startswith("not done: refused 3 times") and "hostnam" in note
-    assert config(here.root, "system") == before  # the fourth proposal would have been a right one
+    assert config(here.root, "system") == before  # the last proposal would have been a right one
 
 
 def test_a_wish_that_was_done_lets_the_next_one_begin_anew(here):
@@ -105,8 +113,9 @@ def test_no_name_is_suggested_that_leads_to_what_is_forbidden(here, nearly, forb
 
 
 def test_forbidden_proposals_are_bounded_as_well(here):
-    events = here.say("run my script", *[change(CODE)] * 5, "No.")
-    assert len(here.model.bodies()) == 4 and len(notes(events)) == 1
+    events = here.say("run my script", *[change(CODE)] * 9, "No.")
+    assert len(here.model.bodies()) == 3 + COUNTDOWN + 1 and len(notes(events)) == 1
+    assert "tools" not in json.loads(here.model.bodies()[-1])
 
 
 def test_what_the_owner_declined_is_no_round(here):
@@ -138,6 +147,7 @@ def test_a_model_that_writes_blocks_has_the_same_rounds(run, serve):  # noqa: F8
     before = config(daemon.root, "system")
     events = say(daemon, "call it attic")
     told = [body["messages"][-1]["content"] for body in server.sent()[1:]]
-    assert [json.loads(text.partition("\n")[2])["repair"]["left"] for text in told] == [2, 1, 0]
+    assert [json.loads(text.partition("\n")[2])["repair"]["left"] for text in told[:3]] == [2, 1, 0]
+    assert told[3].endswith(loop_guard.LAST)
     assert any("not done: refused 3 times" in text for text in notes(events))
     assert config(daemon.root, "system") == before  # what it wrote after that is shown to the owner, and not run

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from oasis.agent.client import Failover
+from oasis.llm.windows import Windows
 from tests.daemon.test_wiring import follow, of_type, say
 from tests.oasisd import copy_root, start_daemon
 
@@ -14,7 +15,8 @@ KEY = "sk-test-0123456789abcdef"
 
 
 def service(identifier, vendor="openai", context_tokens=0):
-    return {"identifier": identifier, "model": identifier + "-1", "vendor": vendor, "context_tokens": context_tokens}
+    place = {"identifier": identifier, "base_url": "", "model": identifier + "-1", "vendor": vendor}
+    return {**place, "context_tokens": context_tokens}
 
 
 OFFLINE = service("offline", "offline")
@@ -32,7 +34,8 @@ class Turns:
     def __init__(self, services, **scripts):
         self.scripts = scripts
         self.asked, self.notes, self.events, self.windows = [], [], [], []
-        self.failover = Failover(services, self.ask_one, self.emit, self.context)
+        windows = Windows(None, None, None)
+        self.failover = Failover(services, self.ask_one, self.emit, self.context, windows)
 
     def ask_one(self, service, messages, tools, on_event):
         self.asked.append((service["identifier"], messages))
@@ -44,6 +47,7 @@ class Turns:
         self.notes.append(text)
 
     def context(self, service, chat, system, tools):
+        self.windows.append(service["context_tokens"])
         return [chat, system, service["identifier"]]
 
     def ask(self):
@@ -107,12 +111,31 @@ def test_the_failure_of_the_wanted_service_is_told_when_all_fail():
     assert turns.events[-2] == {"type": "source", "provider": "a", "model": "a-1"}
 
 
-@pytest.mark.parametrize(("tokens", "sent"), [(4000, "home"), (0, "cloud"), (99999, "cloud")])
+@pytest.mark.parametrize(("tokens", "sent"), [(4000, "home"), (8000, "cloud"), (99999, "cloud")])
 def test_a_service_that_takes_less_is_sent_less_and_none_is_sent_more(tokens, sent):
     services = [service("cloud", context_tokens=8000), service("home", context_tokens=tokens)]
     turns = Turns(services, cloud=[[failure()]], home=[[DELTA, DONE]])
     turns.ask()
     assert turns.asked[-1][1][-1] == sent
+
+
+@pytest.mark.parametrize(
+    ("window", "words", "windows"),
+    [
+        (128_000, "it is too long", [128_000, 64_000, 32_000]),  # halved where it says no number
+        (128_000, "maximum context length is 8192 tokens, you requested 9000", [128_000, 8192]),
+        (4096, "it is too long", [4096, 2048]),  # less holds no answer: the next one is asked
+    ],
+)
+def test_a_service_that_takes_less_than_it_said_is_sent_less(window, words, windows):
+    refusals = [[failure("context_length", words)]] * (len(windows) - (window > 4096))
+    scripts = {"cloud": [*refusals, [DELTA, DONE]], "home": [[DELTA, DONE]]}
+    services = [service("cloud", context_tokens=window), service("home", context_tokens=window)]
+    turns = Turns(services, **scripts)
+    turns.ask()
+    assert turns.windows == windows
+    assert turns.failover.service["identifier"] == ("cloud" if window > 4096 else "home")
+    assert turns.failover.service["context_tokens"] == (windows[-1] if window > 4096 else window)
 
 
 # The whole daemon

@@ -19,7 +19,7 @@ FLAGS = {
     "name", "vendor", "base_url", "key", "key_env", "model", "local", "idle_s", "max_tokens_field", "stream_options",
     "alternate", "drop_empty", "end_with_user", "null_content", "call_ids", "echo", "usage_adds_reasoning", "headers",
     "num_ctx", "takes", "thinking", "forced", "one_tool", "search", "encrypted", "models", "per_s",
-    "burst", "bridge", "schemas",
+    "burst", "bridge", "schemas", "window",
 }  # fmt: skip
 
 

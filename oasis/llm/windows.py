@@ -1,0 +1,100 @@
+"""How many tokens the model of a service takes at once: what the owner set, what the service says, or its family has.
+
+A service is asked when a turn begins, once as long as the daemon runs; who does not answer in time is asked again
+later. What it says is bounded, and a request that it refuses for its length teaches less. Knows no chat and no turn.
+"""
+
+from __future__ import annotations
+
+from oasis import providers
+from oasis.config.settings import is_at_home
+from oasis.errors import OasisError
+
+if False:  # annotations only
+    from oasis.config.shapes import Service
+    from oasis.core.shapes import Any, Callable
+    from oasis.llm.workers import Models
+
+# Where nobody says it: of services in the cloud, and of servers at home, which often start with little.
+CLOUD_TOKENS, HOME_TOKENS = 128_000, 8192
+# No question with its answer fits into less; more than this no chat here has, and no router should send.
+LEAST_TOKENS, MOST_TOKENS = 2048, 256_000
+# Models of the cloud by how their names begin. Source: the services' own pages on their models.
+FAMILIES = (
+    ("gpt-3.5", 16_385), ("gpt-4o", 128_000), ("gpt-4-turbo", 128_000), ("gpt-4.", MOST_TOKENS), ("gpt-4", 8192),
+    ("gpt-5", MOST_TOKENS), ("o1", 200_000), ("o3", 200_000), ("o4", 200_000), ("claude", 200_000),
+    ("gemini", MOST_TOKENS), ("gemma", HOME_TOKENS), ("open-mistral", 32_000), ("command-a", MOST_TOKENS),
+    ("grok-4", MOST_TOKENS),
+)  # fmt: skip
+# A service that is asked has so long, and who failed is left alone for so long.
+ANSWER_S, AGAIN_S = 5.0, 600.0
+_DIGITS = 8  # of a number in a refusal, that could be one of tokens
+
+
+class Windows:
+    """What is known of the services of one daemon; `request(service)` is the part of a request that names one."""
+
+    def __init__(
+        self, models: Models, request: Callable[[Service], dict[str, Any]], now_s: Callable[[], float]
+    ) -> None:
+        self._models = models
+        self._request = request
+        self._now_s = now_s
+        self._said: dict[tuple[str, ...], int] = {}
+        self._most: dict[tuple[str, ...], int] = {}  # beyond which a request was refused
+        self._asked_s: dict[tuple[str, ...], float] = {}
+
+    def known(self, service: Service) -> Service:
+        """Return a service with the number of tokens that it takes, as far as it is known without asking."""
+        place = _place(service)
+        tokens = service["context_tokens"] or self._said.get(place) or _usual(service)
+        return {**service, "context_tokens": min(tokens, self._most.get(place, tokens))}
+
+    def asked(self, service: Service, is_cancelled: Callable[[], bool]) -> Service:
+        """Return a service with what it says itself, where its profile tells how to ask and the owner set nothing."""
+        place, now_s = _place(service), self._now_s()
+        is_due = now_s - self._asked_s.get(place, -AGAIN_S) >= AGAIN_S
+        if service["context_tokens"] or place in self._said or not is_due or not _entry(service).get("window"):
+            return self.known(service)
+        self._asked_s[place] = now_s
+        request = {**self._request(service), "only": True}
+        request["options"] = {**request["options"], "retries": 0, "connect_s": ANSWER_S}
+        try:
+            found = self._models.models(request, lambda: is_cancelled() or self._now_s() - now_s > ANSWER_S)
+        except OasisError:
+            return self.known(service)
+        said = found[0].get("context_tokens", 0) if found else 0
+        if said >= LEAST_TOKENS:
+            self._said[place] = min(said, _entry(service).get("num_ctx") or MOST_TOKENS)
+        return self.known(service)
+
+    def smaller(self, service: Service, refusal: str) -> Service | None:
+        """Return a service that refused a request for its length with less to take, None when it has no less.
+
+        `refusal` is what it said: often it names what it takes.
+        """
+        tokens = service["context_tokens"]
+        words = "".join([char if "0" <= char <= "9" else " " for char in refusal]).split()
+        named = [int(word) for word in words if len(word) < _DIGITS]
+        less = min([one for one in named if LEAST_TOKENS <= one < tokens], default=tokens // 2)
+        if less < LEAST_TOKENS:
+            return None
+        self._most[_place(service)] = less
+        return {**service, "context_tokens": less}
+
+
+def _place(service: Service) -> tuple[str, ...]:
+    return (service["identifier"], service["base_url"], service["model"])
+
+
+def _entry(service: Service) -> Any:
+    return providers.profiles().get(service["profile"], {})
+
+
+def _usual(service: Service) -> int:
+    """Return what a model of this kind takes where nobody says it."""
+    asked = _entry(service).get("num_ctx")
+    if asked or service["is_local"] or (service["base_url"] and is_at_home(service["base_url"])):
+        return int(asked or HOME_TOKENS)
+    name = service["model"].rpartition("/")[2]
+    return next((tokens for prefix, tokens in FAMILIES if name.startswith(prefix)), CLOUD_TOKENS)

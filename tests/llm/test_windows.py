@@ -1,0 +1,218 @@
+"""How much a model takes at once: what services say of it, and lie; and what each is sent of a long task."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from oasis import providers
+from oasis.core import trim
+from oasis.errors import ProviderError
+from oasis.llm.windows import AGAIN_S, CLOUD_TOKENS, HOME_TOKENS, LEAST_TOKENS, MOST_TOKENS, Windows
+from tests.daemon.test_wiring import follow, of_type
+from tests.llm.test_workers import run  # noqa: F401  (a fixture)
+
+
+def service(**given):
+    plain = {"identifier": "s", "profile": "openrouter", "base_url": "", "model": "m", "context_tokens": 0}
+    return {**plain, "is_local": False, **given}
+
+
+class Said:
+    """Services that say one after the other what `answers` holds: a list of models, or a failure."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.now_s = 0.0
+        self.windows = Windows(self, lambda one: {"model": one["model"], "options": {}}, lambda: self.now_s)
+        self.requests = []
+
+    def models(self, request, is_cancelled):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def of(self, **given):
+        return self.windows.asked(service(**given), lambda: False)["context_tokens"]
+
+
+@pytest.mark.parametrize(
+    ("given", "tokens"),
+    [
+        ({"profile": "openai", "model": "gpt-4o-mini"}, 128_000),
+        ({"profile": "openai", "model": "gpt-4"}, 8192),
+        ({"profile": "openai", "model": "gpt-5.6"}, MOST_TOKENS),
+        ({"profile": "openrouter", "model": "anthropic/claude-sonnet-5"}, 200_000),
+        ({"profile": "openai", "model": "nobody-knows-1"}, CLOUD_TOKENS),
+        ({"profile": "llamacpp", "model": "default", "is_local": True}, HOME_TOKENS),
+        ({"profile": "compatible", "base_url": "http://192.168.1.10:8000/v1"}, HOME_TOKENS),
+        ({"profile": "ollama", "model": "qwen3", "is_local": True}, 16_384),
+        ({"profile": "openai", "model": "gpt-4", "context_tokens": 5000}, 5000),  # the owner knows best
+    ],
+)
+def test_where_no_service_says_it_the_owner_or_the_family_of_the_model_does(given, tokens):
+    said = Said()
+    assert said.windows.known(service(**given))["context_tokens"] == tokens
+
+
+def test_a_service_is_asked_once_and_only_where_it_says_such_a_thing():
+    said = Said([{"id": "m", "context_tokens": 32_000}])
+    assert [said.of(), said.of()] == [32_000, 32_000] and len(said.requests) == 1
+    assert said.requests[0]["only"] is True
+    assert said.of(profile="openai", identifier="o") == CLOUD_TOKENS and said.of(context_tokens=9000) == 9000
+    assert len(said.requests) == 1
+
+
+def test_who_did_not_answer_is_asked_again_only_later():
+    said = Said(ProviderError("nobody listens"), [{"id": "m", "context_tokens": 32_000}])
+    assert [said.of(), said.of()] == [CLOUD_TOKENS] * 2 and len(said.requests) == 1
+    said.now_s = AGAIN_S
+    assert said.of() == 32_000
+
+
+@pytest.mark.parametrize(
+    ("lie", "tokens"), [(0, CLOUD_TOKENS), (3, CLOUD_TOKENS), (10**12, MOST_TOKENS), (LEAST_TOKENS, LEAST_TOKENS)]
+)
+def test_what_no_model_takes_is_not_believed(lie, tokens):
+    assert Said([{"id": "m", "context_tokens": lie}]).of() == tokens
+
+
+def test_ollama_takes_what_it_is_asked_to_take_and_no_more():
+    assert Said([{"id": "m", "context_tokens": 262_144}]).of(profile="ollama", is_local=True) == 16_384
+    assert Said([{"id": "m", "context_tokens": 4096}]).of(profile="ollama", is_local=True) == 4096
+
+
+# The whole daemon
+
+
+class Model(ThreadingHTTPServer):
+    """A model that reads the packages `looks`, one a round, and ends; `paths` are what it says on GET."""
+
+    def __init__(self, looks, paths):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}/v1"
+        self.looks, self.paths = list(looks), paths
+        self.bodies, self.gets = [], []
+        self.limit = 0  # tokens beyond which it refuses a request
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.server.gets.append(self.path)
+        found = self.server.paths.get(self.path)
+        self.reply(200 if found is not None else 404, {} if found is None else found)
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.server.limit and trim.tokens(json.dumps(body)) > self.server.limit:
+            words = f"This model's maximum context length is {self.server.limit} tokens"
+            return self.reply(400, {"error": {"message": words, "code": "context_length_exceeded"}})
+        self.server.bodies.append(body)
+        message = {"role": "assistant", "content": "All read."}
+        if self.server.looks:
+            function = {"name": "read_config", "arguments": json.dumps({"package": self.server.looks.pop(0)})}
+            number = len(self.server.looks)
+            message["tool_calls"] = [{"id": f"c{number}", "type": "function", "function": function}]
+        reason = "tool_calls" if "tool_calls" in message else "stop"
+        return self.reply(200, {"model": "m", "choices": [{"message": message, "finish_reason": reason}]})
+
+    def reply(self, status, value):
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+LONG = "The house has many rooms. " * 300
+PACKAGES = ("network", "wireless", "dhcp", "firewall", "system")
+
+
+@pytest.fixture
+def task(run):  # noqa: F811
+    """Return a function that has a model of a service read all packages: (model, events)."""
+    made = []
+
+    def begin(profile, paths, looks=PACKAGES * 2, limit=0, words=""):
+        model = Model(looks, paths)
+        model.limit = limit
+        made.append(model)
+        daemon = run(profile, model.url, "m", "key-1234")
+        return model, follow(daemon, daemon.call("run.start", message="Read all of it. " + words))
+
+    yield begin
+    for model in made:
+        model.shutdown()
+        model.server_close()
+
+
+def listed(tokens):
+    return {"/v1/models": {"data": [{"id": "other", "context_length": 5}, {"id": "m", "context_length": tokens}]}}
+
+
+@pytest.mark.parametrize("tokens", [8192, 32_000, 200_000])
+def test_a_model_is_sent_what_it_takes_and_told_what_it_is_not(task, tokens):
+    model, events = task("openrouter", listed(tokens), words=LONG)
+    assert of_type(events, "end")[0]["state"] == "done" and model.gets == ["/v1/models"]
+    last = model.bodies[-1]
+    sent = trim.tokens(json.dumps(last))
+    results = [one["content"] for one in last["messages"] if one["role"] == "tool"]
+    for result in results:
+        json.loads(result)  # whole entries: never cut in the middle
+    system = last["messages"][0]["content"]
+    print("a window of %d: %d tokens sent, %d of 10 results" % (tokens, sent, len(results)))
+    assert sent < tokens
+    if tokens < 10_000:
+        assert len(results) < 10 and "Left out for want of room: of this task the results of read_config(" in system
+    else:
+        assert len(results) == 10 and "Left out" not in system
+
+
+@pytest.mark.parametrize(
+    ("profile", "path", "answer"),
+    [
+        ("llamacpp", "/props", {"default_generation_settings": {"n_ctx": 4096}}),
+        ("lmstudio", "/api/v0/models/m", {"id": "m", "loaded_context_length": 4096, "max_context_length": 131_072}),
+        ("vllm", "/v1/models", {"data": [{"id": "m", "max_model_len": 4096}]}),
+        ("compatible", "/v1/models", {"data": [{"id": "the only one", "context_window": 4096}]}),
+    ],
+)
+def test_every_server_at_home_is_asked_where_it_says_it(task, profile, path, answer):
+    model, events = task(profile, {path: answer})
+    assert of_type(events, "end")[0]["state"] == "done" and path in model.gets
+    assert all(trim.tokens(json.dumps(body["messages"])) < 4096 for body in model.bodies)
+
+
+def test_a_service_that_takes_less_than_it_says_is_asked_again_with_less(task):
+    model, events = task("openrouter", listed(200_000), PACKAGES * 4, limit=9000)
+    assert of_type(events, "end")[0]["state"] == "done" and of_type(events, "error") == []
+    assert not model.looks and "Left out" in model.bodies[-1]["messages"][0]["content"]
+
+
+def test_a_list_of_a_megabyte_is_read(task):
+    many = [{"id": f"model-{number}", "context_length": 5, "description": "x" * 1000} for number in range(1000)]
+    model, _ = task("openrouter", {"/v1/models": {"data": [*many, *listed(8192)["/v1/models"]["data"]]}})
+    assert all(trim.tokens(json.dumps(body)) < 8192 for body in model.bodies)
+
+
+def test_a_list_that_is_longer_than_any_stops_nobody(task):
+    model, events = task("openrouter", {"/v1/models": {"data": ["x" * 1000] * 20_000}})
+    assert of_type(events, "end")[0]["state"] == "done" and len(model.bodies) == 11
+
+
+def test_every_profile_that_says_how_to_ask_can_be_asked():
+    told = {name for name, entry in providers.profiles().items() if entry.get("window")}
+    assert told >= {"openrouter", "gemini", "anthropic", "llamacpp", "lmstudio", "ollama"}
+    assert all(
+        str(entry.get("window", "models")).startswith(("/", "models")) for entry in providers.profiles().values()
+    )
