@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 
+from oasis.agent.loop_guard import result_of
 from oasis.core import bookmarks, jsonl, schema, thread, trim
 from oasis.core.ids import looks_like_id
 from oasis.errors import OasisError, ProviderError, UsageError
@@ -29,6 +30,8 @@ OPTIONS_BYTES = 4096
 FILES = 8
 # Of a text in the arguments of a call, where a context has no room for all of it.
 CALL_CHARS = 400
+# Of the changes of a thread the newest are looked after.
+CHANGES = 8
 # Of the calls whose results are left out so many are named to the model, the newest, and so much of their arguments.
 CALLS, NAMED_CHARS = 8, 40
 
@@ -97,8 +100,12 @@ def add(chat: Chat, asked: Asked, new_id: Callable[[], str], elsewhere: Elsewher
     return message, thread.merged([found["options"], delta])
 
 
-def fitting(elsewhere: Elsewhere, emit: Emit, taint: list[str]) -> MakeContext:
-    """Return what makes the contexts of one run; `taint` says whose words the system message holds, apart from ours."""
+def fitting(elsewhere: Elsewhere, emit: Emit, taint: list[str], became: Callable[[str, str], str]) -> MakeContext:
+    """Return what makes the contexts of one run.
+
+    `taint` says whose words the system message holds, apart from ours; `became` what is to say of a change, by
+    its id and the status that the thread has.
+    """
     told = 0
 
     def make(service: Service, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
@@ -112,6 +119,10 @@ def fitting(elsewhere: Elsewhere, emit: Emit, taint: list[str]) -> MakeContext:
         if taint:
             first["taint"] = taint
         ordered = [first, *[one for one in found["messages"] if one["content"]]]
+        ends = [became(*change) for change in _changes(ordered)]
+        if any(ends):
+            system = "%s\nSince then: %s." % (system, "; ".join(filter(None, ends)))
+            ordered[0] = {**first, "content": system}
         room = trim.budget(service["context_tokens"], 0, tools)
         fit = trim.fit(ordered, room)
         if fit["is_over"]:
@@ -119,7 +130,7 @@ def fitting(elsewhere: Elsewhere, emit: Emit, taint: list[str]) -> MakeContext:
             fit = trim.fit(ordered, room)
         said = _left_out(fit["left_out"], ordered, found["left_out"])
         if said:  # the model hears of it, and that needs room as well
-            ordered[0] = {**first, "content": "%s\n%s" % (system, said)}
+            ordered[0] = {**ordered[0], "content": "%s\n%s" % (system, said)}
             fit = trim.fit(ordered, room)
         if fit["is_over"] and ordered[-1]["role"] == "user":
             # Later something has been done, and its result must be reported: then the service judges the length.
@@ -166,6 +177,15 @@ class Elsewhere:
             except OasisError:
                 self._found[name] = None
         return self._found[name]
+
+
+def _changes(ordered: list[Message]) -> list[tuple[str, str]]:
+    """Return the changes that calls of a thread made, each with the status that its result has."""
+    texts = [schema.text_of(block) for one in ordered if one["role"] == "tool" for block in schema.blocks(one)]
+    found = [result_of(text) for text in texts if '"change":' in text]
+    return [(str(one["change"]), str(one.get("status"))) for one in found if isinstance(one.get("change"), str)][
+        -CHANGES:
+    ]
 
 
 def _left_out(gone: list[Message], ordered: list[Message], older: int) -> str:

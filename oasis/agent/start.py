@@ -151,7 +151,7 @@ class TurnStarter:
             except OasisError as error:
                 services, extras, ask = [NOBODY], None, failing(error)
             is_model = any(service["vendor"] != OFFLINE for service in services)
-            make = fitting(elsewhere, run.emit, extras.taint if extras else []) if is_model else newest
+            make = fitting(elsewhere, run.emit, extras.taint if extras else [], self._became) if is_model else newest
             failover = Failover(services, ask, run.emit, make, self.asking.windows)
             tools: list[OfferedTool] | None = None
             looking: list[OfferedTool] = []
@@ -241,7 +241,7 @@ class TurnStarter:
                 if extras is None or service["vendor"] == OFFLINE:
                     return {"service": service, "request": {}}
                 tools = self._offered(chat, service, extras.tools)
-                messages = fitting(elsewhere, silent, extras.taint)(
+                messages = fitting(elsewhere, silent, extras.taint, self._became)(
                     service, chat, _system(None, extras, _rounds(service)), tools
                 )
                 return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
@@ -249,6 +249,21 @@ class TurnStarter:
                 chat.discard()
 
         return self._runs.alone(name, preview) if name else preview()
+
+    def _became(self, change: str, status: str) -> str:
+        """Return what a model has to know of a change that it made, "" where nothing has happened since."""
+        try:
+            record = self._shop.journal.read(change)
+        except OasisError:  # too old to be in the history
+            return ""
+        state, reason = record["state"], record.get("reason", "")
+        if record.get("undone_by"):
+            return "change %s was undone by %s" % (change, record["undone_by"])
+        if state == "rolled_back":
+            return "change %s was rolled back, the router is as before it%s" % (change, reason and " (%s)" % reason)
+        if state == "rollback_failed":
+            return "change %s was to be rolled back, which failed (%s)" % (change, reason)
+        return "change %s was kept" % change if (status, state) == ("waiting_confirm", "confirmed") else ""
 
     def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[OfferedTool]:
         """Return the tools that a service gets in a turn, chosen by the owner's words in the chat; `only` of these."""

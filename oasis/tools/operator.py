@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 
 from oasis.change import text_origin
 from oasis.change.history.undo import plan_undo
@@ -44,6 +45,8 @@ if False:  # annotations only
 SUMMARY_CHARS = 200
 # Of a change's words in the result: a change that was made must not be reported as a failure because it is long.
 _WORDS_CHARS = 6000
+_KEEPING = "the owner keeps it, or it is rolled back by itself: you need not wait, go on and say that it waits"
+_LOOK_S = 0.2
 # What steers a terminal. Source: ECMA-48, control sequences.
 _CONTROL = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
 
@@ -154,6 +157,7 @@ class Operator:
 
     def change(self, operations: list[Operation], summary: str, until: str = "") -> PlanResult:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
+        self._await_keeping()
         until_unix_s = self._shop.moment(until)
         operations = resolve_handles(operations, lambda: known_devices(self._shop.facts))
         restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
@@ -220,15 +224,27 @@ class Operator:
 
     def act(self, name: str, action: str) -> PlanResult:
         """Carry out an action on a service."""
+        self._await_keeping()
         return self.carry_out(self._shop.planner.service(name, action, self._run.id, self._chat))
 
     def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
+        self._await_keeping()
         plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
         sources = text_origin.of_secrets(plan, {}, text_origin.BEFORE)
         return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **sources))
+
+    def _await_keeping(self) -> None:
+        """Wait until no change waits to be kept, for a model: it cannot keep one, and what it plans is for the end."""
+        pending = self._shop.transaction.pending
+        record = pending() if self._is_model else None
+        if record is not None:
+            self._run.emit("note", text="the next change waits until %s is kept or rolled back" % record["id"])
+        while record is not None and not self._run.is_cancelled():
+            time.sleep(_LOOK_S)
+            record = pending()
 
     def carry_out(self, plan: Plan) -> PlanResult:
         """Show a plan, wait for the owner where policy says so, apply it."""
@@ -258,6 +274,8 @@ class Operator:
             result["until"] = when.shown(plan["until_unix_s"])
         if is_waiting:
             result["confirm_in_s"] = plan["confirm_s"]
+            if self._is_model:
+                result["notes"] = [_KEEPING]
         return result
 
     def permit(self, tool: ToolSpec, arguments: Arguments, reasons: list[str], words: list[str]) -> PlanResult | None:

@@ -30,7 +30,7 @@ def configure(arguments: shapes.ConfigureArguments, operator: Operator) -> PlanR
     summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))
     result = operator.change(operations, summary, until)
     if notes:
-        result["notes"] = notes
+        result["notes"] = [*notes, *result.get("notes", [])]
     return result
 
 
