@@ -13,13 +13,15 @@ import sys
 import threading
 import time
 
-from oasis.agent import context
+from oasis.agent import briefing, context
+from oasis.agent.briefing import rounds_of
 from oasis.agent.client import Asker, Asking, Failover, Offline, allowed, failing, prompts, silent
 from oasis.agent.context import Elsewhere, fitting, newest
 from oasis.agent.goal import Goal, checked
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.runs import Run, Runs
-from oasis.agent.turn import CALLS, LARGE_ROUNDS, ROUNDS, Turn
+from oasis.agent.turn import Turn
+from oasis.change.policy import APPROVALS
 from oasis.chats.index import TITLE_CHARS, first_words
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE, Settings
 from oasis.core import clean, jsonl, schema, thread, trim
@@ -155,14 +157,14 @@ class TurnStarter:
             failover = Failover(services, ask, run.emit, make, self.asking.windows)
             tools: list[OfferedTool] | None = None
             looking: list[OfferedTool] = []
-            rounds = goal.turns if goal else _rounds(failover.service)
+            rounds = rounds_of(failover.service, goal)
             if is_model:
-                offered = self._offered(chat, failover.service, extras.tools if extras else None)
+                offered = self._offered(chat, failover.service, extras)
                 tools = [spec for spec in offered if may_use(who.role, spec["name"])]
                 looking = self.registry.looking(tools)
             brief: shapes.Brief = {
                 "tools": tools, "looking": looking, "rounds": rounds,
-                "system": _system(goal, extras, rounds), "head": message.get("head", ""),
+                "system": self._system(goal, extras, rounds, who), "head": message.get("head", ""),
                 "correction": CorrectionRounds() if is_model else None,
             }  # fmt: skip
             turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
@@ -240,15 +242,22 @@ class TurnStarter:
                 service = services[0]
                 if extras is None or service["vendor"] == OFFLINE:
                     return {"service": service, "request": {}}
-                tools = self._offered(chat, service, extras.tools)
+                tools = self._offered(chat, service, extras)
                 messages = fitting(elsewhere, silent, extras.taint, self._became)(
-                    service, chat, _system(None, extras, _rounds(service)), tools
+                    service, chat, self._system(None, extras, rounds_of(service), OWNER), tools
                 )
                 return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
             finally:
                 chat.discard()
 
         return self._runs.alone(name, preview) if name else preview()
+
+    def _system(self, goal: Goal | None, extras: TurnExtras | None, rounds: int, who: Principal) -> str:
+        """Return the system prompt of a turn, "" where no model is asked."""
+        if extras is None:
+            return ""
+        approval = self._settings.choice("approval", APPROVALS)
+        return briefing.system(self.asking, goal, extras, rounds, approval, who.role)
 
     def _became(self, change: str, status: str) -> str:
         """Return what a model has to know of a change that it made, "" where nothing has happened since."""
@@ -265,11 +274,12 @@ class TurnStarter:
             return "change %s was to be rolled back, which failed (%s)" % (change, reason)
         return "change %s was kept" % change if (status, state) == ("waiting_confirm", "confirmed") else ""
 
-    def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[OfferedTool]:
-        """Return the tools that a service gets in a turn, chosen by the owner's words in the chat; `only` of these."""
+    def _offered(self, chat: Chat, service: Service, extras: TurnExtras | None) -> list[OfferedTool]:
+        """Return the tools that a service gets in a turn, chosen by the owner's words in the chat and by the parts."""
+        only, also = (extras.tools, extras.also) if extras else (None, list[str]())
         messages = list(chat.messages.values())
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
-        used = {call["name"] for message in messages for call in schema.tool_uses(message)} | set(only or ())
+        used = {call["name"] for message in messages for call in schema.tool_uses(message)} | {*(only or ()), *also}
         mode = self._settings.choice("tools", specs.MODES)
         large = specs.is_large(service["context_tokens"])
         offered = self.registry.offered(said[-specs.MESSAGES :], used, mode, large)
@@ -442,14 +452,3 @@ def gather(services: Services) -> TurnStarter:
     registry.add(seed)
     registry.add(services.parts.sources)
     return TurnStarter(services, registry, asking)
-
-
-def _rounds(service: Service) -> int:
-    return LARGE_ROUNDS if specs.is_large(service["context_tokens"]) else ROUNDS
-
-
-def _system(goal: Goal | None, extras: TurnExtras | None, rounds: int) -> str:
-    """Return the system prompt; `extras` is what the optional parts add, `rounds` how many answers may call tools."""
-    agent = [prompts()["agent"]] if goal else []
-    limits = prompts()["limits"] % (rounds, CALLS)
-    return "\n".join([prompts()["system"], limits, *agent, *(extras.system if extras else [])])

@@ -63,13 +63,15 @@ if False:  # annotations only
 class Extras:
     """What the parts add to a turn: text for the system prompt, whose words it holds, and what a skill wants.
 
-    `tools` None lets all through, a list only these; `service` is an alias or service, "" for what the thread has.
+    `tools` None lets all through, a list only these; `also` are offered whatever was said; `service` is an alias or
+    service, "" for what the thread has.
     """
 
     def __init__(self) -> None:
         self.system: list[str] = []
         self.taint: list[str] = []
         self.tools: list[str] | None = None
+        self.also: list[str] = []
         self.service = ""
 
     def allow(self, tools: list[str]) -> None:

@@ -179,6 +179,7 @@ class TurnExtras(Protocol):
     system: list[str]
     taint: list[str]
     tools: list[str] | None
+    also: list[str]
     service: str
 
     def allow(self, tools: list[str]) -> None: ...

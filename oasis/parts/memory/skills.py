@@ -1,7 +1,7 @@
 """Skills: instructions for a task, shipped with Oasis or the owner's own; the one that fits a turn is added to it.
 
     skill.list, load, set, delete, set_enabled    for the owner only; no tool leads here
-    added(turn, extras)   adds the chosen skill's instructions, limits the tools to its list, and asks for its service
+    added(turn, extras)   adds the chosen skill's instructions and its tools, and asks for its service
 
 A skill is a Markdown file with a small head:
 
@@ -9,7 +9,7 @@ A skill is a Markdown file with a small head:
     name: guest-wifi                     small letters, digits and dashes; the name of the file
     description: what the task is, in one line
     words: what somebody says who wants this, in any language, with commas between     optional
-    tools: status, configure             only these are offered then                   optional
+    tools: status, configure             offered then; of the owner's own skills only these    optional
     model: nano                          an alias or a service                         optional
     ---
     What to do, in Markdown.
@@ -145,7 +145,9 @@ class Skills:
             self._note(turn, note)
             return
         extras.system.append(self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"])
-        if skill["tools"] is not None:
+        if skill["is_shipped"]:
+            extras.also += usable
+        elif skill["tools"] is not None:
             extras.allow(usable)
         extras.prefer(skill["model"])
         if is_new:

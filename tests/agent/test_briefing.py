@@ -1,0 +1,52 @@
+"""What the system prompt says of the router, the time and the limits, and how many tokens a first request takes."""
+
+import json
+
+import pytest
+
+from oasis.core import trim
+from tests.agent.test_untrusted_words import Scene
+from tests.daemon.test_wiring import option
+
+
+@pytest.fixture
+def here(tmp_path):
+    made = Scene(tmp_path)
+    yield made
+    made.close()
+
+
+def body(here):
+    return json.loads(here.model.bodies()[-1])
+
+
+def test_a_model_knows_the_router_the_time_the_limits_and_what_waits(here):
+    here.say("hello", "Hi.")
+    system = body(here)["messages"][0]["content"]
+    for words in (
+        "OpenWrt 24.10", "mediatek/filogic", "Packages with a configuration: dhcp, dropbear, firewall", "time zone UTC",
+        "Changes that are risky wait for the owner's approval", "Up to 10 of your answers in a turn", "up to 8 at once",
+    ):  # fmt: skip
+        assert words in system, words
+    print("system prompt: %d tokens" % trim.tokens(system))
+    assert trim.tokens(system) <= 450
+
+
+def test_a_first_request_is_short_with_few_tools_and_with_all(here):
+    here.say("hello", "Hi.")
+    small = trim.tokens(json.dumps(body(here)))
+    option(here.root, "tools", "all")
+    here.restart()
+    here.chat = ""
+    here.say("hello", "Hi.")
+    assert len(body(here)["tools"]) > 12
+    whole = trim.tokens(json.dumps(body(here)))
+    print("first request: %d tokens with few tools, %d with all %d" % (small, whole, len(body(here)["tools"])))
+    assert whole <= 4500 and small <= 1600
+
+
+def test_a_guide_adds_what_it_needs_and_takes_nothing_away(here):
+    here.say("IPv6 off on the guest network, show me the logs and who is on it", "Hi.")
+    offered = {tool["function"]["name"] for tool in body(here)["tools"]}
+    assert "guide" in body(here)["messages"][0]["content"].lower()
+    assert {"status", "read_config", "configure", "diagnose", "logs"} <= offered
