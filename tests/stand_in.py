@@ -25,7 +25,15 @@ def _wifi(name: str, key: str) -> list[str]:
     return found
 
 
-# A sentence, the commands that it asks for, and their summary.
+def _block(address: str, _until: str | None) -> list[str]:
+    options = {
+        "name": f"Block {address}", "src": "lan", "src_mac": address, "dest": "wan", "proto": "all", "target": "REJECT",
+    }  # fmt: skip
+    rule = "uci set firewall.oasis_block_1"
+    return [f"{rule}=rule", *(f"{rule}.{name}='{value}'" for name, value in options.items())]
+
+
+# A sentence, the commands that it asks for, and their summary. `until` in a sentence goes along.
 SENTENCES = (
     (
         r"(?:call this router|set the hostname to) (\S+)",
@@ -49,6 +57,11 @@ SENTENCES = (
         lambda number: [f"uci set wireless.radio0.channel='{number}'"],
         "set the Wi-Fi channel to {}",
     ),
+    (
+        r"block ([0-9a-f:]{17})(?: until (?P<until>\S+)| for good)",
+        _block,
+        "block {} from the internet",
+    ),
 )
 
 
@@ -57,7 +70,8 @@ def proposal(text: str) -> dict[str, object] | None:
     for words, make, summary in SENTENCES:
         match = re.fullmatch(words, text.strip(), re.IGNORECASE)
         if match:
-            return {"commands": make(*match.groups()), "summary": summary.format(*match.groups())}
+            found = {"commands": make(*match.groups()), "summary": summary.format(*match.groups())}
+            return {**found, **{name: value for name, value in match.groupdict().items() if value}}
     return None
 
 

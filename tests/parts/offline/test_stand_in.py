@@ -15,6 +15,8 @@ SAID = (
     "set the wifi password to swordfish-2026",
     "set the LAN address to 192.168.7.1",
     "channel 11",
+    "block aa:bb:cc:00:00:67 until 22:00",
+    "block aa:bb:cc:00:00:67 for good",
 )
 
 
