@@ -8,6 +8,7 @@ the mark `part("offline")`. tests/parts/offline/test_stand_in.py shows that both
 from __future__ import annotations
 
 import functools
+import json
 import re
 
 from tests.recorder import Recorder
@@ -36,7 +37,7 @@ def _block(address: str, _until: str | None) -> list[str]:
 # A sentence, the commands that it asks for, and their summary. `until` in a sentence goes along.
 SENTENCES = (
     (
-        r"(?:call this router|set the hostname to) (\S+)",
+        r"(?:call (?:this|the) router|set the hostname to) (\S+)",
         lambda name: [f"uci set system.@system[0].hostname='{name}'"],
         "rename the router to {}",
     ),
@@ -65,22 +66,27 @@ SENTENCES = (
 )
 
 
-def proposal(text: str) -> dict[str, object] | None:
-    """Return the arguments of `configure` that a sentence asks for, None for any other."""
+def proposal(text: str) -> tuple[str, dict[str, object]] | None:
+    """Return the call of a tool that a sentence asks for, None for any other."""
+    restart = re.fullmatch(r"restart the (network|firewall)", text.strip(), re.IGNORECASE)
+    if restart:
+        return "service", {"name": restart[1], "action": "restart"}
     for words, make, summary in SENTENCES:
         match = re.fullmatch(words, text.strip(), re.IGNORECASE)
         if match:
             found = {"commands": make(*match.groups()), "summary": summary.format(*match.groups())}
-            return {**found, **{name: value for name, value in match.groupdict().items() if value}}
+            return "configure", {**found, **{name: value for name, value in match.groupdict().items() if value}}
     return None
 
 
 def _answer(body: dict[str, object], _headers: str) -> object:
     """Return a model's answer to a request; see recorder.py."""
     if body["messages"][-1]["role"] == "tool":
-        return "Done."
+        result = json.loads(body["messages"][-1]["content"])
+        is_applied = result.get("status") == "applied" and "summary" in result
+        return f"Done: {result['summary']}." if is_applied else result.get("reason") or "Done."
     asked = proposal(said(body))
-    return [("configure", asked)] if asked else "Hello. I only know some sentences."
+    return [asked] if asked else "Hello. I only know some sentences."
 
 
 class _Model(Recorder):
