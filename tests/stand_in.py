@@ -54,6 +54,14 @@ SENTENCES = (
         "change the LAN address of the router to {}",
     ),
     (
+        r"set the time zone to (Europe/Berlin)",
+        lambda zone: [
+            f"uci set system.@system[0].zonename='{zone}'",
+            "uci set system.@system[0].timezone='CET-1CEST,M3.5.0,M10.5.0/3'",
+        ],
+        "set the time zone to {}",
+    ),
+    (
         r"channel (\d+)",
         lambda number: [f"uci set wireless.radio0.channel='{number}'"],
         "set the Wi-Fi channel to {}",
@@ -107,7 +115,7 @@ def put_before(root: str) -> None:
     with open(path, encoding="utf-8") as handle:
         text = handle.read()
     service = "config service 'stand_in'\n\toption name 'compatible'\n\toption identifier 'stand-in'\n"
-    service += f"\toption model 'sentences'\n\toption endpoint '{_model().url}'\n\n"
+    service += f"\toption model 'sentences'\n\toption endpoint '{_model().url}'\n\toption context_tokens '100000'\n\n"
     with open(path, "w", encoding="utf-8") as handle:
         text = text.replace("config oasis 'main'\n", "config oasis 'main'\n\toption titles 'words'\n", 1)
         handle.write(text.replace("config service", service + "config service", 1))

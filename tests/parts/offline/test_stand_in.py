@@ -14,6 +14,7 @@ SAID = (
     "change the wifi name to Home",
     "set the wifi password to swordfish-2026",
     "set the LAN address to 192.168.7.1",
+    "set the time zone to Europe/Berlin",
     "channel 11",
     "block aa:bb:cc:00:00:67 until 22:00",
     "block aa:bb:cc:00:00:67 for good",
