@@ -80,16 +80,36 @@ def test_bookmarked_page_of_a_missing_part_shows_the_chat_and_what_installs_it(
 @pytest.mark.parametrize(("language", "said"), [("en", "The schedule: not installed."), ("ja", "スケジュール: イン")])
 def test_open_page_of_a_part_that_goes_says_so(without: Any, visit: Any, language: str, said: str) -> None:
     daemon, url, parts = without(language=language)
+    daemon.call("schedule.add", when="22:00 daily", wish="is the internet working?")
     page = visit(url, where="schedule")
-    expect(page.locator(".oasis-nothing")).to_be_visible()
+    expect(page.locator("[data-key$='/run']")).to_be_visible()
     root = daemon.root
     daemon.stop()
     shutil.rmtree(parts / "schedule")
     again = start_daemon(root, library=str(parts.parent.parent))
     try:
-        page.reload()
+        page.locator("[data-key$='/run']").click()
         expect(page.get_by_role("alert")).to_contain_text(said)
         expect(page.get_by_role("alert")).to_contain_text("opkg install oasis-schedule")
+    finally:
+        again.stop()
+
+
+@pytest.mark.part("schedule")
+def test_tab_of_a_part_that_was_added_shows_without_a_new_login(without: Any, visit: Any) -> None:
+    daemon, url, parts = without("schedule")
+    page = visit(url)
+    expect(page.get_by_text("1 part is not installed")).to_be_visible()
+    root = daemon.root
+    daemon.stop()
+    shutil.copytree(REPOSITORY + "/oasis/parts/schedule", parts / "schedule")
+    again = start_daemon(root, library=str(parts.parent.parent))
+    try:
+        page.reload()
+        expect(page.locator(".oasis-side")).to_be_visible()
+        expect(page.get_by_text("not installed")).to_be_hidden()
+        page.locator(".tabs").get_by_text("Services").click()
+        expect(page.locator(".tabs")).to_contain_text("Schedule")
     finally:
         again.stop()
 
