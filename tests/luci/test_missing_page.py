@@ -99,7 +99,7 @@ def test_open_page_of_a_part_that_goes_says_so(without: Any, visit: Any, languag
 def test_tab_of_a_part_that_was_added_shows_without_a_new_login(without: Any, visit: Any) -> None:
     daemon, url, parts = without("schedule")
     page = visit(url)
-    expect(page.get_by_text("1 part is not installed")).to_be_visible()
+    expect(page.get_by_text(missing("schedule"))).to_be_visible()
     root = daemon.root
     daemon.stop()
     shutil.copytree(REPOSITORY + "/oasis/parts/schedule", parts / "schedule")
@@ -107,7 +107,7 @@ def test_tab_of_a_part_that_was_added_shows_without_a_new_login(without: Any, vi
     try:
         page.reload()
         expect(page.locator(".oasis-side")).to_be_visible()
-        expect(page.get_by_text("not installed")).to_be_hidden()
+        expect(page.get_by_text(missing("schedule"))).to_be_hidden()
         page.locator(".tabs").get_by_text("Services").click()
         expect(page.locator(".tabs")).to_contain_text("Schedule")
     finally:
