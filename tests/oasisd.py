@@ -20,13 +20,16 @@ STOP_S = 15 * SLOWER
 PARTS = ("lua", "mcp", "memory", "offline", "schedule", "telegram")
 
 
-def copy_root(target: str) -> str:
-    """Copy the stock router root to a folder; return its absolute path. Somebody is there to propose changes."""
+def copy_root(target: str, *, is_stock: bool = False) -> str:
+    """Copy the stock router root to a folder; return its absolute path.
+
+    Somebody is there to propose changes (`proposer()`), unless the settings are to be those of the stock root.
+    """
     spec = importlib.util.spec_from_file_location("router_copy", HERE + "/router/copy.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     root = module.copy_root(target)
-    if not has_part("offline"):
+    if not is_stock and not has_part("offline"):
         from tests import stand_in
 
         stand_in.put_before(root)
@@ -50,6 +53,11 @@ def granted(group: str, *kinds: str) -> list[tuple[str, str]]:
 def has_part(name: str) -> bool:
     """Tell whether an optional part is in the tree under test; a test that needs one has the mark `part`."""
     return os.path.exists(f"{REPOSITORY}/oasis/parts/{name}/manifest.py")
+
+
+def proposer() -> str:
+    """Return the service that is in use on a copied root and proposes changes; see stand_in.py."""
+    return "offline" if has_part("offline") else "stand-in"
 
 
 def parts_in(*paths: str) -> list[str]:

@@ -1,10 +1,11 @@
 """`make parts`: the tests of the core and of the parts in trees that lack some of them, and what each tree came to.
 
-    python3 tests/part_sets.py [--quick] [--processes N] [NAME…] [-- TEST…]
+    python3 tests/part_sets.py [--quick | --marked] [--processes N] [NAME…] [-- TEST…]
 
 A NAME is `none`, the name of a part that is there alone, or `all`; without any, all of these. A tree is a copy in
 build/parts without what the packages of the other parts bring, and without their tests. --quick collects all tests and
-runs a few, for `none` alone. Exit status: 0 all passed, 1 a test failed or none ran.
+runs a few, for `none` alone. --marked runs what can depend on a part: its own tests, those that name a part, and those
+few; without a NAME, for each part alone. Exit status: 0 all passed, 1 a test failed or none ran.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
+from typing import Any
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, REPOSITORY)
@@ -66,6 +68,16 @@ def run(folder: str, tests: list[str], processes: int, is_quiet: bool) -> dict[s
     return counted(report)
 
 
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    """Leave out what --marked does not run; called by the pytest that has this module as a plugin."""
+
+    def is_kept(item: Any) -> bool:
+        return item.nodeid.startswith((*QUICK, "tests/parts/")) or any(mark.args for mark in item.iter_markers("part"))
+
+    config.hook.pytest_deselected(items=[item for item in items if not is_kept(item)])
+    items[:] = filter(is_kept, items)
+
+
 def counted(report: str) -> dict[str, int]:
     """Return the counts of a report: of the core's tests, how many ran and how many lack a part; how all ended."""
     found = dict.fromkeys(COUNTS, 0)
@@ -93,6 +105,7 @@ def table(rows: dict[str, dict[str, int]]) -> str:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--marked", action="store_true")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
     parser.add_argument("names", nargs="*")
     cut = argv.index("--") if "--" in argv else len(argv)
@@ -101,7 +114,8 @@ def main(argv: list[str]) -> int:
     if set(given.names) - set(every):
         parser.error("NAME is one of " + ", ".join(every))
     rows = {}
-    for name in ["none"] if given.quick else given.names or every:
+    some = ["none"] if given.quick else PARTS if given.marked else every
+    for name in given.names or some:
         print(f"--- parts: {name}", flush=True)
         folder = tree(name)
         if given.quick:
@@ -109,7 +123,8 @@ def main(argv: list[str]) -> int:
             if done.returncode:
                 print(done.stdout[-4000:])
                 return 1
-        rows[name] = run(folder, tests or (list(QUICK) if given.quick else []), given.processes, given.quick)
+        chosen = list(QUICK) if given.quick else ["-p", "tests.part_sets"] if given.marked else []
+        rows[name] = run(folder, tests or chosen, given.processes, given.quick)
     print(table(rows))
     return int(any(row["failed"] or not row["passed"] for row in rows.values()))
 

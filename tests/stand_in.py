@@ -8,6 +8,7 @@ the mark `part("offline")`. tests/parts/offline/test_stand_in.py shows that both
 from __future__ import annotations
 
 import functools
+import json
 import re
 
 from tests.recorder import Recorder
@@ -25,10 +26,18 @@ def _wifi(name: str, key: str) -> list[str]:
     return found
 
 
-# A sentence, the commands that it asks for, and their summary.
+def _block(address: str, _until: str | None) -> list[str]:
+    options = {
+        "name": f"Block {address}", "src": "lan", "src_mac": address, "dest": "wan", "proto": "all", "target": "REJECT",
+    }  # fmt: skip
+    rule = "uci set firewall.oasis_block_1"
+    return [f"{rule}=rule", *(f"{rule}.{name}='{value}'" for name, value in options.items())]
+
+
+# A sentence, the commands that it asks for, and their summary. `until` in a sentence goes along.
 SENTENCES = (
     (
-        r"(?:call this router|set the hostname to) (\S+)",
+        r"(?:call (?:this|the) router|set the hostname to) (\S+)",
         lambda name: [f"uci set system.@system[0].hostname='{name}'"],
         "rename the router to {}",
     ),
@@ -45,28 +54,47 @@ SENTENCES = (
         "change the LAN address of the router to {}",
     ),
     (
+        r"set the time zone to (Europe/Berlin)",
+        lambda zone: [
+            f"uci set system.@system[0].zonename='{zone}'",
+            "uci set system.@system[0].timezone='CET-1CEST,M3.5.0,M10.5.0/3'",
+        ],
+        "set the time zone to {}",
+    ),
+    (
         r"channel (\d+)",
         lambda number: [f"uci set wireless.radio0.channel='{number}'"],
         "set the Wi-Fi channel to {}",
     ),
+    (
+        r"block ([0-9a-f:]{17})(?: until (?P<until>\S+)| for good)",
+        _block,
+        "block {} from the internet",
+    ),
 )
 
 
-def proposal(text: str) -> dict[str, object] | None:
-    """Return the arguments of `configure` that a sentence asks for, None for any other."""
+def proposal(text: str) -> tuple[str, dict[str, object]] | None:
+    """Return the call of a tool that a sentence asks for, None for any other."""
+    restart = re.fullmatch(r"restart the (network|firewall)", text.strip(), re.IGNORECASE)
+    if restart:
+        return "service", {"name": restart[1], "action": "restart"}
     for words, make, summary in SENTENCES:
         match = re.fullmatch(words, text.strip(), re.IGNORECASE)
         if match:
-            return {"commands": make(*match.groups()), "summary": summary.format(*match.groups())}
+            found = {"commands": make(*match.groups()), "summary": summary.format(*match.groups())}
+            return "configure", {**found, **{name: value for name, value in match.groupdict().items() if value}}
     return None
 
 
 def _answer(body: dict[str, object], _headers: str) -> object:
     """Return a model's answer to a request; see recorder.py."""
     if body["messages"][-1]["role"] == "tool":
-        return "Done."
+        result = json.loads(body["messages"][-1]["content"])
+        is_applied = result.get("status") == "applied" and "summary" in result
+        return f"Done: {result['summary']}." if is_applied else result.get("reason") or "Done."
     asked = proposal(said(body))
-    return [("configure", asked)] if asked else "Hello. I only know some sentences."
+    return [asked] if asked else "Hello. I only know some sentences."
 
 
 class _Model(Recorder):
@@ -87,7 +115,7 @@ def put_before(root: str) -> None:
     with open(path, encoding="utf-8") as handle:
         text = handle.read()
     service = "config service 'stand_in'\n\toption name 'compatible'\n\toption identifier 'stand-in'\n"
-    service += f"\toption model 'sentences'\n\toption endpoint '{_model().url}'\n\n"
+    service += f"\toption model 'sentences'\n\toption endpoint '{_model().url}'\n\toption context_tokens '100000'\n\n"
     with open(path, "w", encoding="utf-8") as handle:
         text = text.replace("config oasis 'main'\n", "config oasis 'main'\n\toption titles 'words'\n", 1)
         handle.write(text.replace("config service", service + "config service", 1))

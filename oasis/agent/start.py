@@ -84,6 +84,8 @@ TITLE = "title"
 TITLES = ("model", "words")
 # Who answers where no service can be used: the turn ends with the reason.
 NOBODY: Service = {**OFFLINE_SERVICE, "identifier": "", "model": "", "vendor": "", "is_local": False, "ready": False}
+# Where a principal answers by itself: no model hears or says anything, as with the built-in service.
+ITSELF: Service = {**OFFLINE_SERVICE, "identifier": "", "model": ""}
 
 
 class TurnStarter:
@@ -107,7 +109,7 @@ class TurnStarter:
         goal_turns = checked(asked["turns"]) if "turns" in asked else 0
         name = context.place(asked, self._chats)
         wanted = asked.get("service") or (asked.get("options") or {}).get("provider_ptr")
-        if wanted or not (asked.get("chat") or asked.get("continues")):
+        if who.needs_service and (wanted or not (asked.get("chat") or asked.get("continues"))):
             self._settings.service(str(wanted or ""))  # before anything is stored
         new = None if name else self._chats.store.create()
 
@@ -148,7 +150,9 @@ class TurnStarter:
             is_first = self._settings.offline() == "first"
             ask: Ask = Asker(self.asking, chat.id, run.emit, run.is_cancelled, is_first).ask
             try:
-                services, extras = self._asked(run.emit, options, about, who.is_told, run.is_cancelled)
+                services, extras = [ITSELF], None
+                if who.needs_service:
+                    services, extras = self._asked(run.emit, options, about, who.is_told, run.is_cancelled)
                 services, ask = who.asking(services, extras, ask)
             except OasisError as error:
                 services, extras, ask = [NOBODY], None, failing(error)

@@ -175,6 +175,8 @@ class Settings:
         usable = [item for item in found if item["ready"]]
         if all(item["vendor"] == OFFLINE for item in found) and not usable:
             absent = parts.absent(OFFLINE)
+            if any(item["ready"] for item in self.services()):
+                raise SettingsError(absent.message, "%s; or let another service answer: oasis select" % absent.hint)
             hint = "%s; or set up a service with a model: oasis setup" % absent.hint
             raise SettingsError("%s; and no service with a model is in use" % absent.message, hint)
         if not usable:

@@ -33,6 +33,7 @@ class Principal:
 
     is_attended    somebody waits for the answer, and a chat is worth a title
     is_told        the model also gets what the owner keeps: facts, skills, documents
+    needs_service  a model service answers; False: the principal does, in asking()
     has_teller     a model hears the results of tools, although none is asked which to call
     taint          whose words a message may be
     role           decides which tools and methods work
@@ -41,6 +42,7 @@ class Principal:
 
     is_attended = True
     is_told = True
+    needs_service = True
     has_teller = False
     taint: tuple[str, ...] = ()
     approver: Approver | None = None

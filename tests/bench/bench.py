@@ -42,9 +42,6 @@ from tests.bench.turns import NAMES, QUESTIONS, WORDS, ask, change, change_and_u
 from tests.cli import launcher  # noqa: E402
 from tests.oasisd import Daemon, copy_root, start_daemon  # noqa: E402
 
-MEMORY_GOAL = 1.45
-# Of a daemon that has worked: what answers and plans is loaded then, and Python's regular expressions with it.
-WORKED_GOAL = 2.1
 TIME_GOAL = 4.0
 # The promise is 150 ms, and an interpreter that does nothing takes 10 where it was made.
 CPU_GOAL = 3.0
@@ -101,10 +98,10 @@ class Bench:
             self._daemon_rows(daemon, bare, f"idle oasisd after {self.sizes.idle_s:g} s")
             done = f"oasisd after {self.sizes.exchanges} exchanges"
             growth.rows(self, growth.asked(daemon, self.sizes.exchanges))
-            self._daemon_rows(daemon, bare, done, WORKED_GOAL)
+            self._daemon_rows(daemon, bare, done, budgets.WORKED_GOAL)
             growth.rows(self, growth.changed(daemon, self.sizes.plans))
             time.sleep(self.sizes.rest_s)
-            self._daemon_rows(daemon, bare, f"{done}, {self.sizes.plans} plans", WORKED_GOAL)
+            self._daemon_rows(daemon, bare, f"{done}, {self.sizes.plans} plans", budgets.WORKED_GOAL)
         finally:
             daemon.stop()
         self.row("bare interpreter, peak", peak, bare["rss"], "the same, blocked", "KiB")
@@ -112,7 +109,7 @@ class Bench:
         again = min([ready_s, *[start_s(root) for _ in range(self.sizes.starts)]])
         self.row("oasisd: start to first answer", again * 1000, bare_s * 1000, "bare start", "ms")
 
-    def _daemon_rows(self, daemon: Daemon, bare: dict[str, int], name: str, goal: float = MEMORY_GOAL) -> None:
+    def _daemon_rows(self, daemon: Daemon, bare: dict[str, int], name: str, goal: float = budgets.RSS_GOAL) -> None:
         now = measure.memory_kib(daemon.process.pid)
         self.row(name + ": RSS", now["rss"], bare["rss"], "bare, blocked", "KiB", goal)
         self.row(name + ": private dirty", now["private_dirty"], bare["private_dirty"], "bare, blocked", "KiB")
@@ -135,7 +132,7 @@ class Bench:
             figures = statistics.median(ours) * 1000, statistics.median(bare) * 1000
             self.row("oasis prompt that asks the bus (stand-in), median", *figures, "bare start", "ms")
             peaks = measure.peak_kib(argv, env), measure.peak_kib(measure.BARE)
-            self.row("oasis prompt, peak RSS", *peaks, "bare, peak", "KiB", MEMORY_GOAL)
+            self.row("oasis prompt, peak RSS", *peaks, "bare, peak", "KiB", budgets.RSS_GOAL)
         finally:
             daemon.stop()
 

@@ -10,20 +10,31 @@ from __future__ import annotations
 
 import glob
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import time
+import venv
 from typing import Any
 
 from oasis.agent.client import prompts
 from oasis.core import trim
 from tests.bench import imports, measure, packages, tools, turns
 from tests.oasisd import Daemon, copy_root, start_daemon
+from tests.worker import certificates
+from tests.worker.misbehaving import Server
 
 RSS_GOAL = 1.45
+# Of a daemon that has worked: what answers and plans is loaded then, and Python's regular expressions with it.
+WORKED_GOAL = 2.1
 OFFLINE_GOAL = 2.8
+WORKER_GOAL = 3.2
 TURNS = 10
-PLANS = 2
+# Every second of these is answered by a model, the others by the built-in service: both are loaded then.
+EXCHANGES, PLANS = 100, 10
+# The package ca-bundle of a router is the same list.
+AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 # A process that starts grows faster than that; one that waits for input does not grow at all.
 SETTLED_S = 0.5
 
@@ -53,6 +64,7 @@ def processes(bench: Any, folder: str) -> None:
     lib = folder + "/installed/usr/lib/oasis"
     _living(bench, bare, folder, lib)
     _modelling(bench, bare, folder, lib)
+    _answering(bench, bare, folder, lib)
     # Without site-packages: what `requests` takes where it is installed is not ours.
     argv = [sys.executable, "-I", "-S", "-B", lib + "/oasis/worker/__main__.pyc"]
     _memory(bench, "worker, idle", _settled(argv), bare)
@@ -73,9 +85,6 @@ def _living(bench: Any, bare: dict[str, int], folder: str, lib: str) -> None:
         _daemon(bench, f"oasisd, after {TURNS} turns", daemon, bare)
         for child in measure.children(daemon.process.pid):
             _memory(bench, "built-in service, after these turns", measure.memory_kib(child), bare, OFFLINE_GOAL)
-        for number in range(PLANS):
-            turns.change_and_undo(daemon, turns.NAMES[number % len(turns.NAMES)])
-        _daemon(bench, f"oasisd, after {TURNS} turns and {PLANS} plans", daemon, bare)
     finally:
         daemon.stop()
 
@@ -87,8 +96,41 @@ def _modelling(bench: Any, bare: dict[str, int], folder: str, lib: str) -> None:
             for _ in range(TURNS):
                 turns.ask_model(daemon)
             _daemon(bench, f"oasisd, after {TURNS} turns with a model", daemon, bare)
+            turns.work(daemon, EXCHANGES - TURNS, PLANS)
+            time.sleep(SETTLED_S)
+            _daemon(bench, f"oasisd, after {EXCHANGES} exchanges and {PLANS} plans", daemon, bare, WORKED_GOAL)
         finally:
             daemon.stop()
+
+
+def _answering(bench: Any, bare: dict[str, int], folder: str, lib: str) -> None:
+    """Measure workers in the middle of an answer, under a Python that has no `requests`, as a router without it."""
+    venv.create(folder + "/plain", symlinks=True)
+    tls: dict[str, tuple[str, ...]] = {"": ()}
+    if shutil.which("openssl"):
+        tls[" over TLS"] = certificates.make(pathlib.Path(folder + "/tls"), "good")
+    for how, pair in tls.items():
+        server = Server(*pair)
+        root = turns.with_model(
+            copy_root(f"{folder}/budget-answer{len(pair)}"), server.url("stalled", "https" if pair else "http"),
+            _authorities(folder + "/authorities.pem", pair[0]) if pair else "",
+        )  # fmt: skip
+        daemon = start_daemon(root, folder + "/plain/bin/python3", library=lib)
+        try:
+            turns.begin_answer(daemon)
+            (worker,) = measure.children(daemon.process.pid)
+            _memory(bench, "worker, during an answer" + how, measure.memory_kib(worker), bare, WORKER_GOAL)
+        finally:
+            daemon.stop()
+            server.close()
+
+
+def _authorities(path: str, own: str) -> str:
+    """Write a file of authorities that is as large as a router's and knows one more; return its path."""
+    with open(path, "wb") as file:
+        for one in filter(os.path.exists, (AUTHORITIES, own)):
+            file.write(pathlib.Path(one).read_bytes())
+    return path
 
 
 def _daemon(bench: Any, name: str, daemon: Daemon, bare: dict[str, int], goal: float | None = None) -> None:

@@ -4,6 +4,9 @@ import pytest
 
 from tests.bench import turn_cost
 
+# The least that a sentence costs: one that the built-in service answers.
+pytestmark = pytest.mark.part("offline")
+
 # The most that the first sentence of a daemon costs, which makes what an idle one does without, and a later one; lower
 # them when they have come down.
 FIRST = {"reads": 16, "parses": 4, "functions": 581, "requests": 1}

@@ -12,6 +12,7 @@ from tests.daemon.test_wiring import approve, config, follow, of_type, say
 from tests.oasisd import REPOSITORY, copy_root, start_daemon
 
 TV = "aa:bb:cc:00:00:67"
+BLOCKED = f"block {TV} until 22:00"
 FOR_GOOD = "stays for good; it would have ended at "
 
 
@@ -58,9 +59,9 @@ def end_now(daemon, old):
 
 
 def test_a_block_until_a_time_and_then_for_good_does_not_fall(daemon):
-    _, blocked = sentence(daemon, "block the tv until 22:00")
+    _, blocked = sentence(daemon, BLOCKED)
     assert blocked["until_unix_s"]
-    plan, dropped = sentence(daemon, "block the tv for good")
+    plan, dropped = sentence(daemon, f"block {TV} for good")
     assert len(plan["words"]) == 1 and FOR_GOOD in plan["words"][0] and "22:00" in plan["words"][0]
     assert plan["reasons"] == ["changes when an earlier change ends"]
     assert (dropped["state"], dropped["packages"]) == ("confirmed", [])
@@ -69,7 +70,7 @@ def test_a_block_until_a_time_and_then_for_good_does_not_fall(daemon):
     try:
         time.sleep(1)
         assert TV.encode() in config(daemon.root, "firewall").lower()
-        assert not of_type(say(again, "block the tv for good"), "plan")
+        assert not of_type(say(again, f"block {TV} for good"), "plan")
         plan, _ = carry_out(again, again.call("change.undo"))
         assert plan["words"][0].endswith(" again") and "22:00" in plan["words"][0]
         assert change(again, blocked)["until_unix_s"] == blocked["until_unix_s"]
@@ -85,15 +86,15 @@ def test_a_block_until_a_time_and_then_for_good_does_not_fall(daemon):
 
 
 def test_a_block_until_another_time_ends_then(daemon):
-    _, blocked = sentence(daemon, "block the tv until 22:00")
-    plan, _ = sentence(daemon, "block the tv until 23:00")
+    _, blocked = sentence(daemon, BLOCKED)
+    plan, _ = sentence(daemon, f"block {TV} until 23:00")
     assert " ends at " in plan["words"][0] and "23:00 instead of " in plan["words"][0]
     assert change(daemon, blocked)["until_unix_s"] != blocked["until_unix_s"]
 
 
 def test_a_declined_plan_leaves_the_end(daemon):
-    _, blocked = sentence(daemon, "block the tv until 22:00")
-    started = daemon.call("run.start", message="block the tv for good")
+    _, blocked = sentence(daemon, BLOCKED)
+    started = daemon.call("run.start", message=f"block {TV} for good")
     plan = of_type(follow(daemon, started, ("plan",)), "plan")[-1]["plan"]
     daemon.call("plan.decline", plan=plan["id"])
     follow(daemon, started)
@@ -101,7 +102,7 @@ def test_a_declined_plan_leaves_the_end(daemon):
 
 
 def test_commands_of_the_cli_say_it_too(daemon):
-    _, blocked = sentence(daemon, "block the tv until 22:00")
+    _, blocked = sentence(daemon, BLOCKED)
     rule = config(daemon.root, "firewall").decode().split("config rule '")[1].split("'")[0]
     code = f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.cli.main import main; "
     code += "sys.exit(main(sys.argv[1:]))"

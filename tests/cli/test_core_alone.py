@@ -113,6 +113,11 @@ def test_setup_with_a_model_puts_nothing_behind_it_that_is_not_here(library, pro
         assert (done.returncode, done.stderr) == (0, "")
         done = oasis(program, daemon, "prompt", "good evening")
         assert (done.returncode, done.stdout.strip()) == (0, "OK.")
+        done = oasis(program, daemon, "prompt", "--service", "offline", "good evening")
+        assert done.returncode not in (0, 1) and done.stderr.splitlines() == [
+            "oasis: error: the built-in service: not installed",
+            "oasis: hint: opkg install oasis-offline; or let another service answer: oasis select",
+        ]
         assert "not ready" not in oasis(program, daemon, "status").stdout
     finally:
         daemon.stop()

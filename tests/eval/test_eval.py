@@ -56,11 +56,13 @@ def test_every_start_state_can_be_made(tmp_path):
         assert all(value in whole for value in spec.get("secrets", [])), name
 
 
+@pytest.mark.part("offline")
 def test_a_rename_passes_every_gate_in_a_real_daemon():
     (found,) = played([tasks.load()["everyday-001"]], services.offline()).values()
     assert (found["passed"], found["first_try"], found["repairs"]) == (True, True, 0), found
 
 
+@pytest.mark.part("offline")
 def test_a_sample_runs_with_the_built_in_provider():
     found = played(tasks.sample(list(tasks.load().values()), SAMPLE), services.offline())
     assert sum(one["passed"] for one in found.values()) >= SAMPLE // 2, report.failures(list(found.values()))

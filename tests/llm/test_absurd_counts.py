@@ -4,7 +4,7 @@ import pytest
 
 from tests.daemon.test_wiring import apply_wifi, config, of_type, say
 from tests.llm.test_workers import root_with
-from tests.oasisd import start_daemon
+from tests.oasisd import proposer, start_daemon
 from tests.scripted import Scripted
 
 # As long as Python still writes it down; and what comes out of other languages' floats.
@@ -26,7 +26,7 @@ def test_turns_go_on_and_stop_puts_back_what_waits(tmp_path, tokens):
         [used] = daemon.call("usage.list")["usage"]
         assert (used["requests"], used["input_tokens"], used["output_tokens"]) == (3, 0, 0)
         before = config(daemon.root, "wireless")
-        daemon.call("service.select", identifier="offline")
+        daemon.call("service.select", identifier=proposer())
         assert apply_wifi(daemon)["state"] == "applied" and config(daemon.root, "wireless") != before
         assert daemon.stop() == 0
         assert config(daemon.root, "wireless") == before

@@ -5,7 +5,7 @@ import json
 from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError
 from oasis.system.root import Root
-from tests.oasisd import copy_root
+from tests.oasisd import copy_root, proposer
 
 KEY = "sk-export-00aa11bb"
 OWNER = {"name": "owner", "terminal": True}
@@ -29,7 +29,7 @@ def test_no_export_list_or_error_holds_a_key(tmp_path):
         replies.append(call("service.change", identifier="openai", key=KEY))
         replies.append(call("service.test", identifier="openai"))
         replies.append(call("service.models", identifier="openai"))
-        started = call("run.start", message="help", service="offline")
+        started = call("run.start", message="help", service=proposer())
         daemon.runs.wait_ended(10)
         for form in ("oasis", "upstream", "markdown"):
             replies.append(call("chat.export", id=started["chat"], form=form))

@@ -39,7 +39,7 @@ class Models:
 
 class Made:
     def __init__(self, folder):
-        self.root = copy_root(str(folder / "router"))
+        self.root = copy_root(str(folder / "router"), is_stock=True)
         os.makedirs(self.root + "/var/run/oasis")
         self.settings = Settings(Root(self.root), Files())
         self.models = Models()
@@ -146,6 +146,7 @@ def test_services_are_put_in_order_and_the_first_is_the_active_one(made):
     assert made.settings.main()["approval"] == "risky"
 
 
+@pytest.mark.part("offline")
 def test_the_built_in_service_can_be_chosen_where_no_section_names_it(made):
     made.write("config oasis 'main'\n\nconfig service 'o'\n\toption name 'Ollama'\n\toption model 'x'\n")
     made.book.service_select("offline")
@@ -210,7 +211,11 @@ def test_a_trial_tells_what_the_service_said(made):
     assert (reply["ok"], reply["fault"]) == (False, {"code": "authentication", "message": "bad key", "hint": "look"})
     made.models.events = [{"type": "error", "error": {**error, "code": "cancelled"}}]
     assert made.book.service_test("ollama")["fault"]["message"] == "no answer within 15 s"
-    assert made.book.service_test("offline")["ok"]
+
+
+@pytest.mark.part("offline")
+def test_a_trial_of_the_built_in_service_asks_nobody(made):
+    assert made.book.service_test("offline")["ok"] and made.models.asked == []
 
 
 def test_the_models_of_a_service_are_listed_also_before_one_is_chosen(made):

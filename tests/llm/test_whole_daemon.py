@@ -80,7 +80,14 @@ def test_what_was_used_is_counted_and_a_spent_budget_stops_with_a_clear_error(st
     assert daemon.call("usage.chat", id=chat)["usage"][0]["output_tokens"] == used["usage"][0]["output_tokens"] > 0
     events = say(daemon, "and again")
     assert of_type(events, "error")[0]["error"]["code"] == "budget" and len(model.requests) == 1
-    assert of_type(say(daemon, "help", service="offline"), "error") == []
+
+
+@pytest.mark.part("offline")
+def test_the_built_in_service_answers_when_the_budget_is_spent(start):
+    daemon, model = start(budget_tokens="1")
+    say(daemon, "hello")
+    assert of_type(say(daemon, "and again"), "error")[0]["error"]["code"] == "budget"
+    assert of_type(say(daemon, "help", service="offline"), "error") == [] and len(model.requests) == 1
 
 
 def test_the_alias_title_makes_titles(start):

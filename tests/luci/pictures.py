@@ -26,7 +26,7 @@ REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, REPOSITORY)
 
 from tests.luci.conftest import CHROMIUM, FLAGS, fill_login  # noqa: E402
-from tests.oasisd import Daemon, copy_root, start_daemon  # noqa: E402
+from tests.oasisd import Daemon, copy_root, proposer, start_daemon  # noqa: E402
 
 DOCS = os.path.join(REPOSITORY, "docs")
 COLORS = 64
@@ -56,7 +56,7 @@ config alias
 	option name 'chat'
 	list target 'openai/gpt-5.6'
 	list target 'ollama'
-	list target 'offline'
+	list target '%s'
 
 config alias
 	option name 'title'
@@ -100,9 +100,10 @@ def furnish(root: str) -> None:
         text = file.read()
     main = "config oasis 'main'\n"
     given = "\toption budget_cost '6'\n\toption currency 'EUR'\n\toption alive_loopback '1'\n"
-    offline = text.index("config service 'offline'")
+    first = text.index("config service ")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text[:offline].replace(main, main + given, 1) + SETTINGS.lstrip() + "\n" + text[offline:])
+        services = SETTINGS.lstrip() % proposer()
+        file.write(text[:first].replace(main, main + given, 1) + services + "\n" + text[first:])
     os.makedirs(root + "/etc/oasis", exist_ok=True)
     with open(root + "/etc/config/system", encoding="utf-8") as file:
         text = file.read()
@@ -131,7 +132,7 @@ def converse(daemon: Daemon) -> None:
 
 def settle(daemon: Daemon, order: str, verb: str, **words: object) -> None:
     """Have a risky change approved, and then kept or rolled back."""
-    run = daemon.call("run.start", message=order, service="offline")["run"]
+    run = daemon.call("run.start", message=order, service=proposer())["run"]
     plans: list[Any] = []
     while not plans:
         daemon.call("run.poll", run=run, since=0, wait_ms=200)
@@ -154,7 +155,7 @@ def follow(daemon: Daemon, run: str) -> None:
 
 def say(daemon: Daemon, message: str, chat: str = "") -> str:
     """Say something to the service that needs no network, and wait; return the chat."""
-    reply = daemon.call("run.start", message=message, chat=chat, service="offline")
+    reply = daemon.call("run.start", message=message, chat=chat, service=proposer())
     assert "run" in reply, reply
     follow(daemon, str(reply["run"]))
     return str(reply["chat"])

@@ -271,7 +271,26 @@
 
 	/* --- the page's furniture --- */
 
+	/* LuCI asks for its menu once, and the browser keeps it until the login ends. */
+	const menu = {
+		flushCache() { window.sessionStorage.removeItem('menu'); },
+
+		show() {
+			const tabs = document.querySelector('#tabmenu ul'), kept = JSON.parse(window.sessionStorage.getItem('menu')) || {};
+
+			if (kept.session != L.env.sessionid)
+				window.sessionStorage.setItem('menu', JSON.stringify({ session: L.env.sessionid, tabs: tabs.innerHTML }));
+			else
+				tabs.innerHTML = kept.tabs;
+			tabs.querySelectorAll('li').forEach(function(tab) {
+				tab.classList.toggle('active', tab.firstChild.pathname == window.location.pathname);
+			});
+		}
+	};
+
 	const ui = {
+		menu,
+
 		createHandlerFn(self, fn) {
 			const extra = Array.prototype.slice.call(arguments, 2);
 
@@ -423,11 +442,13 @@
 	class LuCI {
 		constructor(env) {
 			this.env = env;
+			env.resource_version = document.querySelector('script[src*="/runtime.js"]').getAttribute('src').split('?v=')[1];
 			this.dom = dom;
 			this.Class = BaseClass;
 		}
 
 		start(name) {
+			ui.menu.show();
 			const loaded = new Promise(function(resolve) { document.addEventListener('DOMContentLoaded', resolve); });
 			const probe = request.send(this.env.ubuspath, { jsonrpc: '2.0', id: 'init', method: 'list' }, 5000)
 				.then(function(response) { return response.ok; }, function() { return false; });
@@ -439,7 +460,7 @@
 		}
 
 		require(name, from) {
-			const url = '%s/%s.js'.format(this.env.base_url, name.replace(/\./g, '/'));
+			const url = '%s/%s.js?v=%s'.format(this.env.base_url, name.replace(/\./g, '/'), this.env.resource_version);
 
 			if (classes[name] != null) {
 				if ((from || []).indexOf(name) != -1)

@@ -62,8 +62,13 @@ class Site:
         bus = Bridge(self.root, CALL_LIMIT_S)
         self.rpc = JsonRpc(self.sessions, bus if options.hostile is None else hostile.Bus(bus, options.hostile))
         self.slots = threading.BoundedSemaphore(SCRIPTS_MAX)
-        self.menu = _menu(os.path.join(FILES, "usr/share/luci/menu.d"), os.path.abspath(options.library))
+        self._library = os.path.abspath(options.library)
         self.language, self.texts = options.language, languages.load(options.language)
+
+    @property
+    def menu(self) -> dict[str, dict[str, object]]:
+        """Nodes by their path, of what is installed now; the browser keeps what it got (see runtime.js)."""
+        return _menu(os.path.join(FILES, "usr/share/luci/menu.d"), self._library)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -18,9 +18,14 @@ from tests.luci.furnished import furnished  # noqa: F401
 pytestmark = pytest.mark.browser
 
 AXE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "node_modules/axe-core/axe.min.js")
-PAGES = (
-    "chat", "services", "topics", "tools", "memory", "schedule", "messenger", "changes", "doctor", "usage", "audit",
-)  # fmt: skip
+# All pages in the order of their tabs; those of parts with the part.
+PAGES = [
+    pytest.param(where, marks=pytest.mark.part(*parts))
+    for where, *parts in (
+        ("chat",), ("services",), ("topics",), ("tools",), ("schedule", "schedule"), ("memory", "memory"),
+        ("messenger", "telegram"), ("changes",), ("doctor",), ("usage",), ("audit",),
+    )
+]  # fmt: skip
 REAL = ("services", "topics", "memory", "schedule", "messenger", "usage")
 VIOLATIONS = """place => axe.run(place, { resultTypes: [ 'violations' ] }).then(found => found.violations.map(one => {
     const isOurs = node => one.id != 'color-contrast' || !document.querySelector(node.target[0]).matches('.btn');

@@ -19,13 +19,14 @@ from typing import Any
 import pytest
 
 from tests.cli import launcher
-from tests.daemon.test_wiring import WIFI, approve, follow, of_type
+from tests.daemon.test_wiring import approve, follow, of_type
 from tests.oasisd import copy_root, set_option, start_daemon
 
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "server.py")
 SCRIPT = "/cgi-bin/oasis-alive"
 ROUTER, CLIENT = "10.213.7.1", "10.213.7.2"
 CLONE_NEWNET = 0x40000000
+RISKY = ["uci set wireless.default_radio0.ssid='Attic'"]
 
 
 def install(root: str) -> str:
@@ -65,7 +66,7 @@ class Site:
 
     def apply(self) -> None:
         """Bring a risky change to its window; only the run's own events hold its nonce."""
-        started = self.daemon.call("run.start", message=WIFI)
+        started = self.daemon.call("plan.propose", commands=RISKY)
         approve(self.daemon, follow(self.daemon, started, ("plan",)))
         self.change = of_type(follow(self.daemon, started), "change")[-1]["change"]
         assert self.change["state"] == "applied"

@@ -156,8 +156,11 @@ def test_plan_that_waits_elsewhere_is_decided_here_after_a_reload_too(router: An
     page.fill("#oasis-input", "a guest network")
     page.keyboard.press("Enter")
     button(page, "Approve").wait_for()
+    page.wait_for_timeout(3000)
     page.goto(page.url.replace("/chat", "/changes"))
     expect(page.locator(".oasis-plan")).to_have_count(1)
+    minutes, seconds = page.get_by_text("Expires in").inner_text().rpartition(" ")[2].split(":")
+    assert 60 * int(minutes) + int(seconds) <= 597, "the clock began when the plan was made, not with this page"
     page.reload()
     button(page, "Approve").click()
     button(page, "Keep").click()

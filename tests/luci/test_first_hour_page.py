@@ -11,6 +11,7 @@ import pytest
 from tests.cli.test_terminal_setup import Home
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
+from tests.oasisd import copy_root, has_part, start_daemon
 
 pytestmark = pytest.mark.browser
 
@@ -93,6 +94,7 @@ def test_what_would_be_sent_is_shown_and_nothing_is_sent(furnished: Any, visit: 
     assert page.locator("#oasis-input").input_value() == f"is {WIFI} a good password?"
 
 
+@pytest.mark.part("offline")
 def test_built_in_service_sends_nothing_and_says_so(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
     daemon.call("service.select", identifier="offline")
@@ -102,13 +104,15 @@ def test_built_in_service_sends_nothing_and_says_so(furnished: Any, visit: Any) 
 
 
 def test_page_without_a_model_says_where_to_set_one_up(visit: Any, start: Any, tmp_path: Any) -> None:
-    from tests.oasisd import copy_root, start_daemon
-
-    root = copy_root(str(tmp_path / "router"))
+    root = copy_root(str(tmp_path / "router"), is_stock=True)
     daemon = start_daemon(root)
     try:
         _, url = start("server.py", "--root", root, "--viewer", "any")
         page = visit(url)
-        expect(page.get_by_text("Common requests are understood without any AI model.")).to_be_visible()
+        said = (
+            "Common requests are understood without any AI model." if has_part("offline") else "Nothing here can answer"
+        )
+        expect(page.get_by_text(said)).to_be_visible()
+        expect(page.get_by_role("log").get_by_role("link", name="Services")).to_be_visible()
     finally:
         daemon.stop()

@@ -55,7 +55,7 @@ class Trapped:
             source = file.read()
         assert source.count(text) == 1, f"{name} has no longer one {text}"
         body = source.replace(text, instead)
-        self.page.route("**/luci-static/resources/" + name, lambda route: route.fulfill(body=body))
+        self.page.route("**/luci-static/resources/" + name + "?v=*", lambda route: route.fulfill(body=body))
 
     def visit(self, where: str) -> Any:
         """Log in and open a page."""

@@ -12,7 +12,7 @@ from tests.luci.expecting import expect
 from tests.luci.furnished import furnished  # noqa: F401
 from tests.luci.hostile import TEXTS
 from tests.luci.pictures import CHAT
-from tests.oasisd import Daemon
+from tests.oasisd import Daemon, proposer
 
 pytestmark = pytest.mark.browser
 
@@ -185,6 +185,6 @@ def test_what_cannot_be_drawn_is_shown_as_text_and_takes_no_plan_away(
     page.reload()
     for shown in ("first", answer, "last"):
         expect(page.locator(".oasis-assistant .oasis-text").filter(has_text=shown)).not_to_have_count(0)
-    daemon.call("run.start", message=CHAT[1], chat=daemon.call("chat.list")["item"][0]["id"], service="offline")
+    daemon.call("run.start", message=CHAT[1], chat=daemon.call("chat.list")["item"][0]["id"], service=proposer())
     page.reload()
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible(timeout=60000)

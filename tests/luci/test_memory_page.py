@@ -10,7 +10,7 @@ from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.test_services_page import closed, dialog, press, row
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.part("memory")]
 
 LETTER = "The hotline is 0800 123.\n\nThe <b>VLAN</b> of the line is 7."
 
@@ -58,7 +58,8 @@ def test_learning_is_off_until_it_is_switched_on(furnished: Any, visit: Any) -> 
     page = visit(url, where="memory")
     switch = page.get_by_label("Let a model take facts out of what you say")
     expect(switch).not_to_be_checked()
-    switch.check()
+    with page.expect_response(lambda reply: '"oasis.memory"' in (reply.request.post_data or "")):
+        switch.check()
     page.reload()
     expect(switch).to_be_checked()
     assert daemon.call("memory.list")["extract"] is True

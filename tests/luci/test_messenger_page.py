@@ -1,4 +1,4 @@
-"""The page of the messenger with the real daemon and a strict Telegram behind it; notices on the chat page."""
+"""The page of the messenger with the real daemon and a strict Telegram behind it."""
 
 from __future__ import annotations
 
@@ -105,27 +105,3 @@ def test_who_may_only_look_sees_nobody_and_sets_nothing(furnished: Any, visit: A
     page = visit(url, user="viewer", where="messenger")
     expect(page.get_by_role("alert")).to_contain_text("Log in again, as a user with write access to Oasis.")
     assert page.locator(".oasis-page button:enabled").all_inner_texts() == ["Try again"]
-
-
-def test_chat_page_tells_what_happened_behind_a_number(furnished: Any, visit: Any) -> None:  # noqa: F811
-    daemon, url = furnished()
-    page = visit(url)
-    expect(page.get_by_text("Notices", exact=True)).to_be_hidden()
-    daemon.call("run.start", message="call this router <b>attic</b>-1", service="offline")
-    daemon.call("run.start", message="call this router attic", service="offline")
-    deadline = time.monotonic() + 60
-    while not daemon.call("notice.list")["notices"]:
-        assert time.monotonic() < deadline, daemon.log()
-        time.sleep(0.05)
-    page.reload()
-    page.wait_for_selector(".oasis-log")
-    count = page.get_by_text("1 new notice", exact=True)
-    expect(count).to_be_visible()
-    count.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator(".oasis-notice-list li")).to_contain_text("rename the router to attic")
-    expect(page.get_by_text("Notices", exact=True)).to_be_visible()
-    find_barriers(page)
-    page.reload()
-    page.wait_for_selector(".oasis-log")
-    expect(page.get_by_text("Notices", exact=True)).to_be_visible()

@@ -204,6 +204,16 @@ def test_page_without_daemon_says_so(router: Any, visit: Any) -> None:
     hold_all(page)
 
 
+def test_an_upgrade_brings_sheets_and_scripts_of_one_version(router: Any, visit: Any) -> None:
+    page = visit(router().url)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    page.wait_for_selector(".oasis-log")
+    ours = [url for url in asked if re.search(r"/oasis/[^/]*\.(css|js)", url)]
+    assert [url for url in ours if ".css" in url] and {url.partition("?")[2] for url in ours} == {"v=26.064-1"}
+
+
 def test_worker_that_is_not_confined_is_said_and_stays(router: Any, visit: Any) -> None:
     page = visit(router(unconfined="root has no <b>password</b>").url)
     words = "The AI worker is not confined: root has no <b>password</b>"

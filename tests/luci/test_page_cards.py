@@ -19,15 +19,14 @@ MANY.insert(30, f"uci add_list dhcp.lan.dhcp_option='119,{MARK}.example.org'")
 
 def test_a_long_argument_of_a_tool_is_folded_and_whole(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
-    daemon.call("tool.set", name="schedule_create", enabled=True, approval="ask")
-    wish = LONG + "\u202e\u00a0"
-    assert "run" in daemon.call("tool.call", name="schedule_create", arguments={"when": "22:00 daily", "wish": wish})
+    daemon.call("tool.set", name="logs", enabled=True, approval="ask")
+    assert "run" in daemon.call("tool.call", name="logs", arguments={"contains": LONG + "\u202e\u00a0"})
     page = visit(url, where="changes")
     long = page.locator(".oasis-plan .oasis-long")
     expect(long).to_have_count(1, timeout=60000)
     expect(long.locator(".oasis-whole")).to_be_hidden()
     long.locator("summary").click()
-    expect(long.locator(".oasis-whole")).to_contain_text(f"wish: {LONG}\\u202e\\u00a0")
+    expect(long.locator(".oasis-whole")).to_contain_text(f"contains: {LONG}\\u202e\\u00a0")
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
 
 

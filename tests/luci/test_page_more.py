@@ -1,15 +1,17 @@
-"""What the chat page can do beside talking: usage, details, folded branches, a bookmark that moves along, settings."""
+"""What the chat page can do beside talking: usage, details, branches, bookmarks that move, settings, notices."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from tests.luci.expecting import expect
-from tests.luci.furnished import furnished  # noqa: F401
+from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.test_page import button, hold_all
 from tests.luci.test_page_branches import edit, talk, words
+from tests.oasisd import proposer
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +24,7 @@ def test_usage_of_the_chat_is_a_press_away(furnished: Any, visit: Any) -> None: 
     _, url = furnished()
     page = visit(url)
     button(page, "New chat").click()
-    page.get_by_label("Answered by").select_option("offline")
+    page.get_by_label("Answered by").select_option(proposer())
     page.fill("#oasis-input", "call this router attic")
     page.keyboard.press("Enter")
     button(page, "Undo").first.wait_for()
@@ -74,7 +76,7 @@ def test_bookmark_moves_along_with_what_is_said_at_it(furnished: Any, visit: Any
     daemon, url = furnished()
     page = visit(url)
     button(page, "New chat").click()
-    page.get_by_label("Answered by").select_option("offline")
+    page.get_by_label("Answered by").select_option(proposer())
 
     def order(text: str, count: int) -> None:
         page.fill("#oasis-input", text)
@@ -106,7 +108,7 @@ def test_settings_go_along_as_a_file_without_passwords(furnished: Any, visit: An
         file.write("\nconfig wifi-iface 'attic'\n\toption key 'correct-horse-battery'\n")
     page = visit(url)
     button(page, "New chat").click()
-    page.get_by_label("Answered by").select_option("offline")
+    page.get_by_label("Answered by").select_option(proposer())
     button(page, "Attach settings…").click()
     packages = dialog(page).get_by_role("combobox", name="Package")
     packages.select_option("wireless")
@@ -139,3 +141,27 @@ def test_file_that_is_dropped_early_is_gone_from_the_router(router: Any, visit: 
             page.get_by_role("button", name=f"Remove {name}").click()
         assert asked.value.post_data_json["params"][1:3] == ["oasis.upload", "drop"]
         expect(files.get_by_role("listitem")).to_have_count(0)
+
+
+def test_chat_page_tells_what_happened_behind_a_number(furnished: Any, visit: Any) -> None:  # noqa: F811
+    daemon, url = furnished()
+    page = visit(url)
+    expect(page.get_by_text("Notices", exact=True)).to_be_hidden()
+    daemon.call("run.start", message="call this router <b>attic</b>-1", service=proposer())
+    daemon.call("run.start", message="call this router attic", service=proposer())
+    deadline = time.monotonic() + 60
+    while not daemon.call("notice.list")["notices"]:
+        assert time.monotonic() < deadline, daemon.log()
+        time.sleep(0.05)
+    page.reload()
+    page.wait_for_selector(".oasis-log")
+    count = page.get_by_text("1 new notice", exact=True)
+    expect(count).to_be_visible()
+    count.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".oasis-notice-list li")).to_contain_text("rename the router to attic")
+    expect(page.get_by_text("Notices", exact=True)).to_be_visible()
+    find_barriers(page)
+    page.reload()
+    page.wait_for_selector(".oasis-log")
+    expect(page.get_by_text("Notices", exact=True)).to_be_visible()

@@ -11,9 +11,10 @@ from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.test_services_page import closed, dialog, press, row
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.part("schedule")]
 
 WISH = "What is to be done then"
+RISKY = "change the wifi name to Attic"
 
 
 def orders(daemon: Any) -> list[tuple[str, str, bool]]:
@@ -62,18 +63,18 @@ def test_order_is_made_changed_switched_and_deleted(furnished: Any, visit: Any) 
 
 def test_order_is_run_now_and_what_came_of_it_is_told(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
-    daemon.call("schedule.add", when="22:00 daily", wish="call the router attic")
+    daemon.call("schedule.add", when="22:00 daily", wish="call this router attic")
     page = visit(url, where="schedule")
-    press(row(page, "call the router attic"), "Run now")
+    press(row(page, "call this router attic"), "Run now")
     expect(page.locator(".oasis-run").get_by_role("status").last).to_have_text("Done")
-    expect(row(page, "Done: rename the router to attic.")).to_be_visible()
+    expect(row(page, "(22:00 daily): Done")).to_be_visible()
 
 
 def test_plan_is_approved_ahead_and_nothing_is_done(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
-    daemon.call("schedule.add", when="03:00 daily", wish="restart the network")
+    daemon.call("schedule.add", when="03:00 daily", wish=RISKY)
     page = visit(url, where="schedule")
-    press(row(page, "restart the network"), "Approve ahead")
+    press(row(page, RISKY), "Approve ahead")
     plan = page.locator(".oasis-plan")
     expect(plan).to_contain_text("ahead, for every run (03:00 daily)")
     word = plan.get_by_role("textbox")
@@ -81,7 +82,7 @@ def test_plan_is_approved_ahead_and_nothing_is_done(furnished: Any, visit: Any) 
         word.fill("risky")
     press(plan, "Approve")
     expect(plan).to_contain_text("Approved ahead: nothing is changed now")
-    expect(row(page, "restart the network")).to_contain_text("1 plan is approved ahead")
+    expect(row(page, RISKY)).to_contain_text("1 plan is approved ahead")
     assert services(daemon.root) == []
 
 

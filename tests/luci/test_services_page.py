@@ -12,10 +12,13 @@ import pytest
 
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
+from tests.oasisd import proposer
 
 pytestmark = pytest.mark.browser
 
 KEY = "sk-page-0123456789"
+# The one that a test adds.
+ADDED = "OpenAI-compatible server"
 
 
 class Models(http.server.BaseHTTPRequestHandler):
@@ -98,7 +101,7 @@ def test_service_is_added_with_key_and_address(furnished: Any, visit: Any) -> No
     page.get_by_label("Key").fill(KEY)
     press(dialog(page), "Add")
     closed(page)
-    expect(page.get_by_role("rowheader").filter(has_text="compatible")).to_have_count(1)
+    expect(page.get_by_role("rowheader").filter(has_text=ADDED)).to_have_count(1)
     assert names(daemon)[-1] == "compatible"
     added = daemon.call("service.list")["service"][-1]
     assert (added["model"], added["has_key"]) == ("attic", True)
@@ -111,7 +114,7 @@ def test_service_is_changed_with_a_model_that_was_looked_up(furnished: Any, visi
     daemon.call("service.change", identifier="ollama", endpoint="")
     reply = daemon.call("service.add", name="compatible", endpoint=models, model="none")
     page = visit(url, where="services")
-    press(row(page, "compatible"), "Change")
+    press(row(page, ADDED), "Change")
     press(dialog(page), "Look up its models")
     expect(dialog(page).get_by_role("status")).to_contain_text("2 models")
     assert page.locator("datalist option").evaluate_all("all => all.map(one => one.value)") == [
@@ -169,17 +172,19 @@ def test_key_is_set_and_forgotten_and_never_kept_in_the_page(furnished: Any, vis
 
 def test_service_moves_and_the_keyboard_moves_along(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
+    proposes = proposer()
     page = visit(url, where="services")
     heads = page.get_by_role("table", name="Services").get_by_role("rowheader")
     up = page.get_by_role("button", name="Move Ollama up")
     up.press("Enter")
-    expect(heads).to_contain_text(["Ollama", "OpenAI", "Anthropic", "offline"])
+    expect(heads).to_contain_text(["Ollama", "OpenAI", "Anthropic", proposes])
     expect(heads.first).to_contain_text("in use")
     expect(page.get_by_role("button", name="Move Ollama down")).to_be_focused()
-    page.get_by_role("button", name="Move offline up").press("Enter")
-    expect(heads).to_contain_text(["Ollama", "OpenAI", "offline", "Anthropic"])
-    expect(page.get_by_role("button", name="Move offline up")).to_be_focused()
-    assert names(daemon) == ["ollama", "openai", "offline", "anthropic"]
+    last_up = page.locator(f"[data-key='{proposes}/up']")
+    last_up.press("Enter")
+    expect(heads).to_contain_text(["Ollama", "OpenAI", proposes, "Anthropic"])
+    expect(last_up).to_be_focused()
+    assert names(daemon)[:4] == ["ollama", "openai", proposes, "anthropic"]
 
 
 def test_service_is_tried_and_says_what_is_wrong(furnished: Any, visit: Any) -> None:  # noqa: F811
@@ -187,8 +192,8 @@ def test_service_is_tried_and_says_what_is_wrong(furnished: Any, visit: Any) -> 
     daemon.call("service.change", identifier="ollama", endpoint="http://127.0.0.1:1")
     page = visit(url, where="services")
     services = page.get_by_role("table", name="Services")
-    press(row(services, "offline"), "Test")
-    expect(row(services, "offline").get_by_role("status")).to_contain_text("answered after")
+    press(row(services, proposer()), "Test")
+    expect(row(services, proposer()).get_by_role("status")).to_contain_text("answered after")
     press(row(services, "Ollama"), "Test")
     expect(row(services, "Ollama").get_by_role("status")).to_contain_text("127.0.0.1", timeout=30000)
 
@@ -209,11 +214,10 @@ def test_service_is_deleted_after_a_question(furnished: Any, visit: Any) -> None
 
 def test_alias_gets_services_in_an_order(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
+    (name,) = (one["name"] for one in daemon.call("service.list")["service"] if one["identifier"] == proposer())
     page = visit(url, where="services")
     aliases = page.get_by_role("table", name="Aliases")
-    expect(row(aliases, "answers in chats").get_by_role("listitem")).to_have_text(
-        ["OpenAI · gpt-5.6", "Ollama", "offline"]
-    )
+    expect(row(aliases, "answers in chats").get_by_role("listitem")).to_have_text(["OpenAI · gpt-5.6", "Ollama", name])
     expect(row(aliases, "giga")).to_contain_text("the service in use")
     press(row(aliases, "giga"), "Change")
     page.get_by_label("Model", exact=True).fill("gpt-5.6-pro")
@@ -239,7 +243,7 @@ def test_alias_of_a_deleted_service_is_shown_and_put_right(furnished: Any, visit
     expect(row(page, "home")).to_contain_text("cannot be used")
     press(row(page, "home"), "Change")
     expect(page.get_by_label("Service")).to_have_value("anthropic")
-    page.get_by_label("Service").select_option("offline")
+    page.get_by_label("Service").select_option(proposer())
     press(dialog(page), "Save")
     closed(page)
     expect(row(page, "home")).not_to_contain_text("cannot be used")

@@ -25,6 +25,9 @@ LOOKS = {
         input, select { min-width: 0; padding: .4rem; border: 0; border-bottom: 1px solid; }""",
     "wide letters": "* { letter-spacing: 3px !important; }",
 }
+# As openwrt2020 begins, and material with code.
+CLEARED = """* { margin: 0; padding: 0; list-style: none; background: none; -webkit-appearance: none; }
+    code { font-size-adjust: .35; }"""
 # A theme's sheet stands before ours.
 FIRST = """text => document.head.prepend(Object.assign(document.createElement('style'), { textContent: text }))"""
 # Fields that are wider than their place, and what can be pressed or read and does not lie within the window.
@@ -71,6 +74,24 @@ def test_page_fits_a_phone_in_every_look(
         fits(page)
 
 
+@pytest.mark.parametrize("where", ["chat", "topics", "doctor"])
+def test_what_folds_has_its_mark_where_a_theme_clears_all(
+    address: Callable[[str], str],  # noqa: F811
+    visit: Any,
+    where: str,
+) -> None:
+    page = visit(address(where), width=360, height=740, where=where)
+    page.evaluate(FIRST, CLEARED)
+    filled(page, where)
+    marks = page.evaluate("""[ ...document.querySelectorAll('.oasis summary') ]
+        .filter(node => node.checkVisibility() && !node.matches('.oasis-menu > *, .oasis-entry > *'))
+        .map(node => getComputedStyle(node)).map(style => style.display + ' ' + style.listStyleType)""")
+    assert marks and set(marks) <= {"list-item disclosure-closed", "list-item disclosure-open"}
+    sizes = page.evaluate("""[ ...document.querySelectorAll('.oasis code') ]
+        .map(node => getComputedStyle(node).fontSizeAdjust)""")
+    assert set(sizes) <= {"none"}
+
+
 @pytest.mark.parametrize("where", ["chat", "usage"])
 def test_nothing_is_shown_before_its_style(
     address: Callable[[str], str],  # noqa: F811
@@ -83,7 +104,7 @@ def test_nothing_is_shown_before_its_style(
         time.sleep(0.8)
         route.continue_()
 
-    page.route("**/oasis/*.css", late)
+    page.route("**/oasis/*.css?v=*", late)
     page.reload()
     page.wait_for_selector(".oasis", state="attached")
     assert page.evaluate("getComputedStyle(document.querySelector('.oasis')).overflowX") == "clip"

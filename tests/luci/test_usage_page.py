@@ -10,7 +10,7 @@ import pytest
 
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
-from tests.luci.pictures import converse, month
+from tests.luci.pictures import month, say
 from tests.luci.test_services_page import closed, dialog, press, row
 
 pytestmark = pytest.mark.browser
@@ -104,7 +104,7 @@ def test_viewer_sees_costs_and_sets_none(furnished: Any, visit: Any) -> None:  #
 
 def test_usage_of_one_chat(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
-    converse(daemon)
+    say(daemon, "call this router attic")
     page = visit(url, where="usage")
     page.get_by_label("Chat").select_option(index=1)
     expect(

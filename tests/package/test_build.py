@@ -204,6 +204,15 @@ def test_bytecode_is_for_one_python_and_brings_no_source_and_no_docstring(packag
     assert f"python3-light~{python} " in packaging.apk.info(every["oasis"])["depends"]
 
 
+@pytest.mark.parametrize("python", HERE)
+def test_bytecode_says_what_this_python_compiles_and_what_is_equal_once(packaging, python):
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "same_bytecode.py")
+    argv = [packaging.build.interpreter(python), "-X", "no_debug_ranges", "-B", program]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 50_000
+
+
 def test_a_python_that_is_not_here_is_named(packaging, tree, tmp_path):
     done = build(tree, tmp_path / "out", "--python", "3.99")
     assert done.returncode == 1

@@ -18,7 +18,7 @@ import time
 import traceback
 
 from tests.cli import launcher
-from tests.oasisd import Daemon, connected, read_line
+from tests.oasisd import Daemon, connected, proposer, read_line
 
 TALKS = 6  # chats that go on; more are begun and deleted
 CHATS = 150  # that are kept
@@ -211,11 +211,11 @@ class House:
 
     # Who talks
 
-    def _talk(self, dice, memory, service="offline", text=""):
+    def _talk(self, dice, memory, service="", text=""):
         chats = memory.setdefault("chats", [])
         chat = dice.choice(chats) if len(chats) >= TALKS or (chats and dice.random() < 0.7) else ""
-        params = {"message": text or dice.choice(QUESTIONS), "service": service, **({"chat": chat} if chat else {})}
-        started = self.fair(self.call("run.start", **params), "run.start")
+        params = {"message": text or dice.choice(QUESTIONS), "service": service or proposer()}
+        started = self.fair(self.call("run.start", **params, **({"chat": chat} if chat else {})), "run.start")
         if not started:
             if chat in self.deleted:
                 chats.remove(chat)
@@ -257,7 +257,7 @@ class House:
         # Until an end is told, it may be any of them: a daemon that is gone leaves it to the next to put back.
         self.names |= {now, name}
         self._trail.append((round(time.monotonic(), 1), self.daemon.process.pid, now, name))
-        started = self.fair(self.call("run.start", message=f"call this router {name}", service="offline"), "rename")
+        started = self.fair(self.call("run.start", message=f"call this router {name}", service=proposer()), "rename")
         if not started:
             return
         with self._ledger:
@@ -292,7 +292,7 @@ class House:
         return events
 
     def _risky(self, dice, name):
-        started = self.fair(self.call("run.start", message=HOME % name, service="offline"), "wifi")
+        started = self.fair(self.call("run.start", message=HOME % name, service=proposer()), "wifi")
         if not started:
             return
         with self._ledger:

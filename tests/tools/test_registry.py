@@ -317,14 +317,14 @@ def test_tokens_of_what_is_told_are_counted():
 # Which are offered
 
 
-def offered(text, context_tokens=4096, is_local=True, used=(), mode="fitting"):
+def offered(text, context_tokens=4096, used=(), mode="fitting"):
     tools = {
         "status": {"core": True},
         "packages": {"words": ["install", "package", "パッケージ"]},
         "get_weather": {"description": "Current weather of a city", "untrusted": FOREIGN},
     }
     found = registry(Source(**{name: (fields, None) for name, fields in tools.items()}))
-    return [one["name"] for one in found.offered([text], set(used), mode, is_large(context_tokens, is_local))]
+    return [one["name"] for one in found.offered([text], set(used), mode, is_large(context_tokens))]
 
 
 def test_a_small_model_is_told_of_the_core_and_of_what_the_owner_speaks_of():
@@ -337,8 +337,7 @@ def test_a_small_model_is_told_of_the_core_and_of_what_the_owner_speaks_of():
 
 def test_a_large_model_is_told_of_all():
     assert len(offered("hello", context_tokens=200_000)) == 3
-    assert len(offered("hello", context_tokens=0, is_local=False)) == 3
-    assert len(offered("hello", context_tokens=0, is_local=True)) == 1
+    assert len(offered("hello", context_tokens=8192)) == 1
     assert len(offered("hello", mode="all")) == 3
     assert len(offered("install", context_tokens=200_000, mode="core")) == 1
 

@@ -61,8 +61,9 @@ class _Broken(Exception):
 class Provider:
     """What was read of the intents and languages; answers any number of chats, one after the other."""
 
-    def __init__(self) -> None:
-        data: IntentsData = load("intents")
+    def __init__(self, read: Callable[[str], Any] = load) -> None:
+        self._load = read
+        data: IntentsData = read("intents")
         # English is part of this one; each other language is a package of its own.
         self._common = data["languages"]
         self.languages = {name: common for name, common in self._common.items() if _is_here(name)}
@@ -102,7 +103,7 @@ class Provider:
 
     def _make_grammar(self, name: str) -> Grammar:
         # Without its words, which the lexicon keeps in a fifth of the memory.
-        language: Any = {key: value for key, value in load(name).items() if key not in WORDS}
+        language: Any = {key: value for key, value in self._load(name).items() if key not in WORDS}
         return Grammar(language, self.intents)
 
     def words(self, name: str) -> Words:
@@ -116,29 +117,29 @@ class Provider:
         services = {service: [service] for service in self._services}
         for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
             services.setdefault(service, []).append(spoken)
-        marks = load("cautions")[name]
-        lexicon = Lexicon(caution.merged(load(name), marks), grammar.fold, services)
+        marks = self._load("cautions")[name]
+        lexicon = Lexicon(caution.merged(self._load(name), marks), grammar.fold, services)
         return Words(
-            lexicon, Naming(load("naming")[name]), marks, lambda: self._read(name, lambda: self._learned(name))
+            lexicon, Naming(self._load("naming")[name]), marks, lambda: self._read(name, lambda: self._learned(name))
         )
 
     def _learned(self, name: str) -> Evidence:
-        self._evidence = self._evidence or load("evidence")
-        return Evidence(self._evidence, load("evidence_" + name))
+        self._evidence = self._evidence or self._load("evidence")
+        return Evidence(self._evidence, self._load("evidence_" + name))
 
     def moments(self, name: str) -> Moments:
         """Return the words of a language that say when or under which condition."""
         if name not in self._moments:
-            data = load("moments")
+            data = self._load("moments")
             self._moments[name] = Moments(data[name], data["parts"], name in _WIDE)
         return self._moments[name]
 
     @functools.cached_property
     def frames(self) -> Frames:
-        return Frames(load("frames"), {intent: kinds_of(action) for intent, action in self.intents.items()})
+        return Frames(self._load("frames"), {intent: kinds_of(action) for intent, action in self.intents.items()})
 
     def places(self) -> dict[str, str]:
-        places: dict[str, str] = load("places")["places"]
+        places: dict[str, str] = self._load("places")["places"]
         return places
 
     def reply(self, messages: list[Message], facts: Facts, now_s: int, only_sure: bool = False) -> list[Event]:

@@ -11,8 +11,9 @@ speaks for it, it is UNSURE.
 Evidence is a probability for each request, learned from sentences. What a sentence shows is a list of features:
 concepts of the lexicon and types of values, which are the same in every language, and words. Each has weights for some
 of the requests, learned by tests/eval/offline/train.py and kept as data: intents/evidence.json for what all languages
-share, evidence_XX.json for words. A word that was not trained has no weight. A request here is an intent, with its
-switch or action where it has one: `led_switch switch=off`.
+share, evidence_XX.json for words. The weights of a feature stand in the order of the requests, each after how many
+requests further it is. A word that was not trained has no weight. A request here is an intent, with its switch or
+action where it has one: `led_switch switch=off`.
 
     merged(parts) -> parts      parts of one sentence that are one request, joined; nothing is added that no part says
     together(clause) -> parts   of one verb with several things: "turn off the VPN and the LEDs"; [] for other sentences
@@ -93,9 +94,12 @@ class Evidence:
         known = sorted(name for name in {*features(clause), *(more or ())} if self._of(name))
         share = 1.0 / (SCALE * math.sqrt(max(len(known), 1)))
         for name in (*known, ""):
-            numbers = self._of(name).split()
-            for at in range(0, len(numbers) - 1, 2):
-                totals[int(numbers[at])] += int(numbers[at + 1]) * (share if name else 1.0 / SCALE)
+            part = share if name else 1.0 / SCALE
+            numbers = map(int, self._of(name).split())
+            request = 0
+            for gap, weight in zip(numbers, numbers, strict=False):  # of one iterator: two of them at a time
+                request += gap
+                totals[request] += weight * part
         most = max(totals)
         odds = [math.exp(total - most) for total in totals]
         whole = sum(odds)

@@ -213,6 +213,7 @@ class JobRun(Principal):
         super().__init__("schedule")
         self.job = job
         self.rehearses = rehearses
+        self.needs_service = not job.get("calls")
         self.approver = self
         self.cancel: Callable[[], None] = lambda: None
         self.is_waiting = False
@@ -236,9 +237,9 @@ class JobRun(Principal):
         if told is not None:
             told.system.append(self._system)
             told.taint.extend(self._system_taint)
-        if not self.job.get("calls"):
+        if self.needs_service:
             return services, ask
-        return services[:1], lambda _, *rest: self._answer_by_calls(ask, *rest)
+        return services, lambda _, *rest: self._answer_by_calls(ask, *rest)
 
     def began(self, cancel: Callable[[], None]) -> None:
         """Let a waiting run give way to another one."""
@@ -444,7 +445,7 @@ class Runner:
             if name and (not chats.store.has(name) or chats.item(name).get("exchanges", 0) >= TURNS):
                 name = ""
             # Each run begins a thread of its own, and the job's bookmark moves there.
-            service = OFFLINE if job.get("calls") else job.get("service", "")
+            service = "" if job.get("calls") else job.get("service", "")
             asked: Asked = {
                 "message": job["wish"], "chat": name, "service": service, "continues": [],
                 "head": "schedule:" + job["id"], "moves_head": True,

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 
-from oasis.config.settings import OFFLINE, is_at_home
+from oasis.config.settings import OFFLINE, built_in, is_at_home
 from oasis.core import clean
 from oasis.errors import OasisError, ToolError, UsageError
 from oasis.parts.schedule import phrases, trigger
@@ -193,7 +193,9 @@ class Schedule:
             return shown
         shown["needs"] = "this wish needs the internet when its moment comes: no service at home understands it"
         if not models:
-            shown["needs"] = "no AI service is set up, and the built-in one does not understand this wish"
+            own, lacks = built_in(OFFLINE), "no AI service is set up"
+            does_not = lacks + ", and the built-in one does not understand this wish"
+            shown["needs"] = does_not if own["ready"] else "%s; the built-in one: %s" % (lacks, own["note"])
         return shown
 
     def _shown(self, record: Record) -> JobView:

@@ -18,6 +18,7 @@ import sys
 import threading
 import traceback
 
+from oasis.config.settings import OFFLINE, built_in
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError, UsageError
 from oasis.parts.telegram import people
@@ -145,7 +146,7 @@ class Talks:
         elif command == "/stop":
             self._say(update, self._stop(update["chat"], OWNER if is_owner else GUEST))
         elif command == "/status":
-            self._begin(person, update, "status", "offline")
+            self._begin(person, update, "status", OFFLINE if built_in(OFFLINE)["ready"] else "")
         elif command == "/undo" and is_owner:
             self._undo(person, update)
         elif command in ("/help", "/start"):

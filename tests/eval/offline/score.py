@@ -53,10 +53,10 @@ def lines(path):
 
 
 class Reader:
-    """The provider before the router of the sentences."""
+    """The provider before the router of the sentences; `read` gives the data of its intents."""
 
-    def __init__(self):
-        self.provider = provider.Provider()
+    def __init__(self, read=provider.load):
+        self.provider = provider.Provider(read)
         self.facts = Router(HOME + GUEST, leases=LEASES).facts
         self.facts.services = lambda: {name: {"enabled": True, "running": True} for name in SERVICES}
         self.seconds = []
@@ -105,10 +105,10 @@ class Reader:
             parts.append((part["intent"], slots))
         return parts
 
-    def verdict(self, line):
-        """Return (verdict, wanted, understood) of a sentence."""
+    def verdict(self, line, wanted=None):
+        """Return (verdict, wanted, understood) of a sentence; `wanted` when another reader has said what is wanted."""
         found, language = self.answer(line)
-        wanted, understood = self.wanted(line), self.understood(found, language)
+        wanted, understood = wanted or self.wanted(line), self.understood(found, language)
         is_asked = found.is_guess or (bool(found.parts) and not found.is_sure and not found.calls)
         if not understood:
             return NOTHING, wanted, understood

@@ -28,7 +28,7 @@ ROUNDS, RATE, DECAY = 150, 0.5, 1e-5
 SHARPER = 1.75  # weights that fit sentences which were not learned are that much larger: what decay took
 NEGATIVE = 2.5  # a sentence that asks for nothing counts so much: there are few of them, and they matter
 SEEN = 2  # a word that stands in fewer sentences is not learned
-LEAST = 20  # weights below are left out, in hundredths
+LEAST = 0.2  # weights below are left out
 OUTSIDE = ("training_out.jsonl", os.path.join(ROOT, "tests", "parts", "offline", "nearly.jsonl"))
 
 
@@ -103,15 +103,19 @@ def learned(found):
 
 
 def written(features, weights, which):
-    """Return {feature: "request weight request weight …"} of the features that `which` names anew, "" leaves out."""
+    """Return {feature: "gap weight gap weight …"} of the features that `which` names anew; None leaves one out.
+
+    A gap is how many requests further the weight's request is: small numbers, of which a package packs twice as many.
+    """
     table = {}
     for at, name in enumerate([*features, ""]):
         renamed = which(name)
         if renamed is None:
             continue
-        row = numpy.rint(weights[at] * (SHARPER * understanding.SCALE)).astype(int)
-        order = [place for place in numpy.argsort(-abs(row), kind="stable") if abs(row[place]) >= LEAST]
-        pairs = [f"{place} {row[place]}" for place in order]
+        exact = weights[at] * SHARPER
+        places = numpy.flatnonzero(abs(exact) >= LEAST)
+        gaps = numpy.diff(places, prepend=0)
+        pairs = [f"{gap} {round(exact[place] * understanding.SCALE)}" for gap, place in zip(gaps, places, strict=True)]
         if pairs:
             table[renamed] = " ".join(pairs)
     return table

@@ -73,9 +73,9 @@ def test_every_pattern_can_be_read(name):
         for key in ("patterns", "about")
         for pattern in texts.get(key, ())
     ]
-    patterns += [one for key in ("lead", "request", "trail", "questions", "answers") for one in language[key]]
-    patterns += [one for spoken in language["lists"].values() for many in spoken.values() for one in many]
-    for pattern in [*patterns, *language["classes"].values()]:
+    patterns += [one for key in ("lead", "request", "trail", "questions", "answers") for one in language.get(key, ())]
+    patterns += [one for spoken in language.get("lists", {}).values() for many in spoken.values() for one in many]
+    for pattern in [*patterns, *language.get("classes", {}).values()]:
         assert grammar.pattern(pattern).expression
         # Nothing is no choice, and | stands in brackets: regular expressions would take both.
         assert not re.search(r"[(\[|]\s*[)\]|]", pattern), pattern
@@ -84,8 +84,8 @@ def test_every_pattern_can_be_read(name):
             pass
         assert not set("()[]|") & set(bare), pattern
     for texts, intent in ((texts, intent) for intent, texts in language["intents"].items()):
-        slots = set(DATA["intents"][intent].get("slots", ())) | set(language["lists"]) | {"text"}
-        for pattern in texts["patterns"]:
+        slots = set(DATA["intents"][intent].get("slots", ())) | set(language.get("lists", ())) | {"text"}
+        for pattern in texts.get("patterns", ()):
             used = {match.partition(":")[0] for match in re.findall(r"\{([\w:]+)\}", pattern)}
             assert used <= slots, (intent, pattern)
 

@@ -14,14 +14,19 @@ SAID = (
     "change the wifi name to Home",
     "set the wifi password to swordfish-2026",
     "set the LAN address to 192.168.7.1",
+    "set the time zone to Europe/Berlin",
     "channel 11",
+    "block aa:bb:cc:00:00:67 until 22:00",
+    "block aa:bb:cc:00:00:67 for good",
+    "call the router attic",
+    "restart the network",
+    "restart the firewall",
 )
 
 
 @pytest.mark.parametrize("sentence", SAID)
 def test_both_propose_the_same(sentence):
-    ((name, given),) = calls_of(Router().ask(sentence))
-    assert (name, given) == ("configure", proposal(sentence))
+    assert calls_of(Router().ask(sentence)) == [proposal(sentence)]
 
 
 def test_each_sentence_of_the_stand_in_is_tried():

@@ -11,7 +11,7 @@ import pytest
 from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
 from tests.daemon.test_wiring import config, follow, of_type, services
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
-from tests.oasisd import REPOSITORY, copy_root, start_daemon
+from tests.oasisd import REPOSITORY, copy_root, has_part, set_option, start_daemon
 from tests.service.test_hooks import SHELL
 
 RENAME = json.dumps({"tool": "configure", "params": {"commands": ["uci set system.@system[0].hostname=attic"]}})
@@ -139,6 +139,7 @@ def test_missed_order_runs_once_when_the_daemon_starts_and_never_again(root, sta
     assert len(notices(again)) == 1
 
 
+@pytest.mark.part("offline")
 def test_guest_wifi_goes_off_at_night_without_a_model(daemon, root):
     started = daemon.call("run.start", message="set up a guest wifi called Gast with the password correct-horse")
     plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
@@ -584,7 +585,7 @@ def test_devices_that_are_here_are_not_new_and_a_new_one_is_so_once(daemon, root
     known = daemon.call("tool.call", name="status", arguments={"what": "devices"})
     macs = re.findall(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", json.dumps(follow(daemon, known)))
     assert macs
-    made = daemon.call("schedule.add", when="on new_device", wish="call the router attic", pause_s=60)["entry"]
+    made = daemon.call("schedule.add", when="on new_device", wish="hello", pause_s=60)["entry"]
     wait_for(lambda: os.path.exists(root + "/var/run/oasis/events"))
     for mac in macs:
         device(root, mac)
@@ -703,7 +704,7 @@ def test_daemon_killed_around_a_firing_never_runs_it_twice(root, start, moment):
 
 
 def test_pipe_of_a_killed_daemon_holds_nobody_up(start, root):
-    daemon = start(entry("a", "on new_device", "call the router attic"))
+    daemon = start(entry("a", "on new_device", "hello"))
     wait_for(lambda: os.path.exists(root + "/var/run/oasis/events"))
     daemon.kill()
     begin = time.monotonic()
@@ -772,6 +773,7 @@ def needs(daemon, wish, **more):
     return daemon.call("schedule.add", when="22:00 daily", wish=wish, **more)["entry"].get("needs", "")
 
 
+@pytest.mark.part("offline")
 def test_wish_that_only_a_service_outside_understands_is_told_when_it_is_made(start, root):
     with open(root + "/etc/config/oasis", "a") as handle:
         handle.write(FAR)
@@ -784,9 +786,27 @@ def test_wish_that_only_a_service_outside_understands_is_told_when_it_is_made(st
     assert daemon.call("schedule.change", id=made["id"], wish=poem)["entry"]["needs"] == NEEDS_INTERNET
 
 
-def test_wish_that_nothing_here_understands_is_told_where_there_is_no_service(shared):
-    assert needs(shared, "write me a poem about what the router did today").startswith("no AI service is set up")
-    shared.call("schedule.delete", all=True)
+def test_wish_that_nothing_here_understands_is_told_where_there_is_no_service(tmp_path):
+    daemon = start_daemon(copy_root(str(tmp_path / "router"), is_stock=True))
+    try:
+        lacks = needs(daemon, "write me a poem about what the router did today")
+    finally:
+        daemon.stop()
+    assert lacks.startswith("no AI service is set up")
+    assert ("does not understand" if has_part("offline") else "not installed: opkg install oasis-offline") in lacks
+
+
+def test_calls_of_an_order_need_no_service_at_all(tmp_path):
+    root = copy_root(str(tmp_path / "router"), is_stock=True)
+    set_option(root, "offline", "never")
+    daemon = start_daemon(root)
+    try:
+        made = daemon.call("schedule.add", when="22:00 daily", wish="evening report", calls=[DEVICES])["entry"]
+        events = follow(daemon, daemon.call("schedule.run", id=made["id"]))
+        assert of_type(events, "end")[0]["state"] == "done" and not of_type(events, "note"), events
+        assert "### status" in notices(daemon)[0]["text"]
+    finally:
+        daemon.stop()
 
 
 def test_wish_that_a_model_at_home_understands_needs_nothing(run, serve):  # noqa: F811

@@ -99,9 +99,14 @@ function saved(text) {
 	return '"%s"'.format((FORMULA.test(plain) && isNaN(plain) ? "'" + plain : plain).replace(/"/g, '""'));
 }
 
+/* With the version that LuCI gives its scripts: uhttpd says nothing of how long a file is good, so browsers keep the old one after an upgrade. */
 function sheet(name) {
+	const version = L.env.resource_version ? '?v=' + L.env.resource_version : '';
+
 	return new Promise(function(resolve) {
-		document.head.appendChild(E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/' + name + '.css'), 'load': resolve, 'error': resolve }));
+		document.head.appendChild(E('link', {
+			'rel': 'stylesheet', 'href': L.resource('oasis/' + name + '.css') + version, 'load': resolve, 'error': resolve
+		}));
 	});
 }
 
@@ -389,6 +394,9 @@ return baseclass.extend({
 
 	/* A moment as the reader's language writes it: the time for today, else day and time. Units: seconds since 1970. */
 	time: function(unix_s) {
+		if (!unix_s)
+			return E('span', [ '\u2013' ]);
+
 		const when = new Date(unix_s * 1000), isNear = Math.abs(Date.now() / 1000 - unix_s) < DAY_S && when.getDate() == new Date().getDate();
 		const long = when.toLocaleString(language(), { dateStyle: 'full', timeStyle: 'medium' });
 		const short = isNear ? when.toLocaleTimeString(language(), { timeStyle: 'short' })

@@ -63,8 +63,9 @@ const Box = baseclass.extend({
 		this.status.textContent = text;
 	},
 
+	/* the event of a plan that was made before this page has an old clock; that of the daemon's list is right */
 	plan: function(item) {
-		this.plans[item.id] = plan.card(item, this.state);
+		this.plans[item.id] = plan.card(this.waiting && this.waiting.id == item.id ? this.waiting : item, this.state);
 		this.put(this.plans[item.id].node);
 	},
 
@@ -193,11 +194,16 @@ const Panel = baseclass.extend({
 
 	/* Open boxes for the runs that are under way. info: reply of the daemon's method. */
 	arrive: function(info) {
-		const waiting = (info.waiting || []).map(function(item) { return { run: item.run, title: item.summary }; });
+		const waiting = (info.waiting || []).map(function(item) { return { run: item.run, title: item.summary, plan: item }; });
 
 		waiting.concat((info.runs || []).filter(function(item) { return !item.chat; })).forEach(function(item) {
-			if (item.run && !this.boxes.some(function(box) { return box.runId == item.run; }))
-				this.open(clean.plain(item.title) || _('Under way')).begun(item);
+			if (!item.run || this.boxes.some(function(box) { return box.runId == item.run; }))
+				return;
+
+			const box = this.open(clean.plain(item.title) || _('Under way'));
+
+			box.waiting = item.plan;
+			box.begun(item);
 		}, this);
 	},
 

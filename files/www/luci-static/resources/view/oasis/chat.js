@@ -1,6 +1,7 @@
 'use strict';
 'require baseclass';
 'require view';
+'require ui';
 'require oasis.rpc as api';
 'require oasis.state as states';
 'require oasis.clean as clean';
@@ -26,6 +27,8 @@ const MARGIN_PX = 20;
 /* of the list of notices, and where this browser keeps the newest one that was seen */
 const NOTICES = 10;
 const SEEN = 'oasis-notice';
+/* where this tab of the browser keeps which parts were missing when LuCI's menu was last asked for */
+const MENU = 'oasis-parts';
 /* pages of optional parts; where one is missing, its address shows this page */
 const PAGES = { schedule: 'schedule', memory: 'memory', messenger: 'telegram' };
 
@@ -39,6 +42,17 @@ function seen(id) {
 	catch (error) {
 		return '';
 	}
+}
+
+/* LuCI keeps its menu until the login ends: with other parts, the next page asks for it again. names: of the missing parts. */
+function renewMenu(names) {
+	try {
+		if (window.sessionStorage.getItem(MENU) === names)
+			return;
+		window.sessionStorage.setItem(MENU, names);
+	}
+	catch (error) { /* a browser that stores nothing stores no menu either */ }
+	ui.menu.flushCache();
 }
 
 /*
@@ -98,6 +112,9 @@ const Missing = baseclass.extend({
 	show: function(info) {
 		const missing = info.missing || [];
 
+		/* without the daemon nobody knows */
+		if (info.missing)
+			renewMenu(missing.map(function(one) { return one.part; }).join(' '));
 		this.node.hidden = !missing.length;
 		this.count.textContent = N_(missing.length, '%d part is not installed', '%d parts are not installed').format(missing.length);
 		this.list.textContent = '';
