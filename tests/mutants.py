@@ -1992,7 +1992,7 @@ MUTANTS = (
     (
         "held: an opening is never low",
         PLAN,
-        "if opened or turned or asked:",
+        "if opened or turned or asked or unreviewed:",
         "if False:",
         ("tests/change/test_plan.py",),
     ),

@@ -19,7 +19,18 @@ import re
 
 from oasis.catalogue import entries, validators
 from oasis.catalogue.draft import Draft, find
-from oasis.catalogue.entries import is_code, known_as, mark, option, option_names, packages, section_type, title, types
+from oasis.catalogue.entries import (
+    is_code,
+    known_as,
+    mark,
+    option,
+    option_names,
+    origin,
+    packages,
+    section_type,
+    title,
+    types,
+)
 from oasis.uci.edit import label
 
 TYPE_CHECKING = False
@@ -30,7 +41,7 @@ if TYPE_CHECKING:
     from oasis.uci.edit import Operation
 
 
-__all__ = ["check", "is_code", "mark", "title"]
+__all__ = ["check", "is_code", "mark", "origin", "title"]
 
 # ref: (package, section type, option that holds the name; "" is the section's own name)
 TARGETS = {
@@ -45,6 +56,7 @@ TARGETS = {
 }
 _VALUE_CHARS = 100  # of a bad value, in a message: enough to know it again
 _HINTED = 20  # findings for which the nearest names are looked for; whoever is wrong more often guesses
+_MORE = "; the package oasis-catalogue of Oasis, which is not installed, knows more packages"
 # names that mean something without a section
 _GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
@@ -72,7 +84,7 @@ class _Review:
         """Check one operation and follow it."""
         package, op, section = operation["package"], operation["op"], ""
         if not types(package):
-            hint = self._near(package, [name for name in packages() if _makeable(name)])
+            hint = self._near(package, _known()) + ("" if entries.has_generated() else _MORE)
             self._say(number, operation, "unknown_package", f"the package {package!r} is not known to Oasis", hint)
             return
         self._touched[package] = number
@@ -246,6 +258,12 @@ def target_names(ref: str, sections: Sections) -> list[str]:
     if ref == "bridge":
         found += ["br-" + name for name, s in sections.items() if s.get("type") == "bridge"]
     return [name for name in found if name] + _GIVEN.get(ref, [])
+
+
+def _known() -> list[str]:
+    """Return the packages that a name may have meant: of those by hand none that is the owner's alone."""
+    mine = entries.by_hand()
+    return [name for name in packages() if name not in mine or _makeable(name)]
 
 
 def _makeable(package: str) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # No value of any datatype but a text: the description says what is required.
 _NONE = "¿"
+_GENERATED = "Known from the sources of its package alone: nobody has reviewed it."
 _MARKS = {
     "secret": "It is a secret: shown and logged nowhere.",
     "outward": "It sends traffic or logs elsewhere, or opens something: a change of it waits for the owner.",
@@ -63,9 +64,15 @@ def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
         "path": "%s.%s.%s" % (package, own, name), "takes": takes, "title": entry.get("title"),
         "what": found["options"].get("%s.%s" % (package, own), {}).get(name), "values": entry.get("values"),
         "list": bool(entry.get("list")), "names": entry.get("ref"), "when": _when_read(package, type_, name),
-        "note": _MARKS.get(entry.get("mark", "").partition(":")[0]), "source": source(found),
+        "note": " ".join(_notes(entry)), "source": source(found),
     }  # fmt: skip
     return {key: value for key, value in answer.items() if value}
+
+
+def _notes(entry: Entry) -> list[str]:
+    kind = "secret" if entry.get("secret") else entry.get("mark", "").partition(":")[0]
+    notes = [_MARKS[one] for one in (kind, entry.get("mark", "")) if one in _MARKS]
+    return list(dict.fromkeys(notes)) + ([_GENERATED] if entry.get("generated") == "rules" else [])
 
 
 def section_type(package: str, type_: str) -> dict[str, Any] | None:
@@ -82,9 +89,12 @@ def section_type(package: str, type_: str) -> dict[str, Any] | None:
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Yield (path, what can be searched of it) of every option, one package in memory at a time."""
+    """Yield (path, what can be searched of it) of every option by hand, one package in memory at a time.
+
+    Generated entries have no words to search.
+    """
     sentences = index()["options"]
-    for package in entries.packages():
+    for package in entries.by_hand():
         for type_, whole in entries.types(package).items():
             own = sentences.get("%s.%s" % (package, type_), {})
             for name, entry in whole["options"].items():

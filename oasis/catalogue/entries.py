@@ -1,4 +1,8 @@
-"""What the catalogue says of a package, a section type, an option; the data are catalogue/*.json, one file a package.
+"""What the catalogue says of a package, a section type, an option; the data are packages/*.json, one file a package.
+
+generated/*.json, of the package oasis-catalogue, are made from OpenWrt's sources (package/options/generate.py): more
+packages, and options that those of packages/ lack, which win. What comes from there has "generated" in its entry:
+"rules", or "review" where a person has looked at the whole package. It has no titles.
 
 Read when asked for and not kept: the last two packages only, since the daemon's memory is small. Checks no operation.
 
@@ -7,7 +11,8 @@ Shape of a file: {"package", "source": where the facts come from, "types": {type
 "ref"?, "aka"?: [wrong names that mean it]}. `mark` is "secret:CLASS", "outward" (sends traffic or logs elsewhere) or
 "exec" (runs code, names a file or folder, passes raw arguments); without it the option is plain. A type's mark holds
 for all its options. The name "*" stands for every other option; a type that ends in "*" for every type that begins so.
-`ref` names what the value must be the name of: interface, zone, radio, ipset, device or a section of mwan3.
+"secret": true is a secret that is exec too. `ref` names what the value must be the name of: interface, zone, radio,
+ipset, device or a section of mwan3.
 A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
 value (a missing option is ""), one of the options must be there; and "only": [{"when", "options"}]: these options are
 read nowhere else; and "never": [{"when", "hint"}]: these values do not go together. A pattern is a regular expression.
@@ -25,17 +30,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from oasis.catalogue.shapes import Entry, Rule, SectionType
+    from oasis.catalogue.shapes import Entry, Generated, Rule, SectionType
 
 
-_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packages")
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_BY_HAND, _GENERATED = "packages", "generated"
 _KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
 _cache: list[tuple[str, dict[str, SectionType]]] = []
 
 
+def by_hand() -> list[str]:
+    """Return the names of the packages whose entries are written by hand."""
+    return _names(_BY_HAND)
+
+
 def packages() -> list[str]:
     """Return the names of all packages that have an entry."""
-    return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".json"))
+    return sorted({*_names(_BY_HAND), *_names(_GENERATED)})
+
+
+def has_generated() -> bool:
+    """Tell whether generated data are installed."""
+    return os.path.isdir(os.path.join(_FOLDER, _GENERATED))
+
+
+def _names(folder: str) -> list[str]:
+    path = os.path.join(_FOLDER, folder)
+    listed = os.listdir(path) if os.path.isdir(path) else []
+    return sorted(name[:-5] for name in listed if name.endswith(".json"))
 
 
 def types(package: str) -> dict[str, SectionType]:
@@ -45,10 +67,32 @@ def types(package: str) -> dict[str, SectionType]:
         if name == package:
             return found
     found = {}
-    if package in packages():  # also refuses a name with a slash
+    if package in _names(_BY_HAND):  # also refuses a name with a slash
         found = jsonl.table(__file__, "packages/" + package + ".json")["types"]
+    if package in _names(_GENERATED):
+        _add(found, jsonl.table(__file__, "generated/" + package + ".json"))
     _cache = [(package, found), *_cache][:_KEPT]
     return found
+
+
+def _add(found: dict[str, SectionType], made: Generated) -> None:
+    """Add what is generated to what is written by hand: nothing to a type that is forbidden, or open, as a whole."""
+    origin = "review" if made.get("reviewed") else "rules"
+    for type_, whole in made["types"].items():
+        ours = found.get(type_)
+        if ours is not None and ("mark" in ours or "*" in ours["options"]):
+            continue
+        options: dict[str, str | Entry] = {}
+        written = [one for one in (ours["options"] if ours else {}).values() if not isinstance(one, str)]
+        wrong = {name for one in written for name in one.get("aka", [])}  # older names, which mean another one now
+        for name, short in whole["options"].items():
+            if name in wrong:
+                continue
+            entry: Entry = {"type": short} if isinstance(short, str) else short
+            options[name] = {**entry, "generated": origin}
+        both: SectionType = {**(whole if ours is None else ours)}
+        both["options"] = options if ours is None else {**options, **ours["options"]}
+        found[type_] = both
 
 
 def type_name(package: str, type_: str) -> str:
@@ -108,9 +152,17 @@ def is_code(package: str, type_: str) -> bool:
 
 
 def is_secret(package: str, type_: str, name: str) -> bool | None:
-    """Tell whether an option holds a secret; None when the catalogue cannot: no entry, or exec, which has no class."""
-    found = mark(package, type_, name)
-    return None if found == "exec" else found.startswith("secret:")
+    """Tell whether an option holds a secret; None when the catalogue cannot: no entry, exec, or none by rule alone."""
+    entry: Entry = option(package, type_, name) or {"mark": "exec"}
+    found = entry.get("mark", "plain")
+    if found.startswith("secret:") or entry.get("secret"):
+        return True
+    return None if found == "exec" or "generated" in entry else False
+
+
+def origin(package: str, type_: str, name: str) -> str:
+    """Return "rules" or "review" for an option of which only generated data tells, "" for every other."""
+    return (option(package, type_, name) or {}).get("generated", "")
 
 
 def title(package: str, type_: str, name: str = "") -> str:

@@ -20,6 +20,8 @@ class Entry(TypedDict, total=False):
     mark: str
     ref: str
     aka: builtins.list[str]
+    secret: bool
+    generated: str
 
 class Rule(TypedDict):
     """Options that depend on each other; `when` gives a pattern for each option."""
@@ -32,12 +34,18 @@ class Rule(TypedDict):
 class SectionType(TypedDict):
     """A section type; an entry may be its datatype alone."""
 
-    title: str
+    title: NotRequired[str]
     options: dict[str, str | Entry]
     mark: NotRequired[str]
     needs: NotRequired[list[Rule]]
     only: NotRequired[list[Rule]]
     never: NotRequired[list[Rule]]
+
+class Generated(TypedDict):
+    """A file of generated/."""
+
+    types: dict[str, SectionType]
+    reviewed: NotRequired[bool]
 
 class Finding(TypedDict):
     """What is wrong with an operation."""

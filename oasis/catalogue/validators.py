@@ -64,6 +64,13 @@ _PATTERNS = {
         "[A-Za-z0-9_.:,/@%+=^!][A-Za-z0-9_.:,/@%+=^!-]{0,255}",
         "letters, digits and _ . : , / @ % + = ^ ! - only, since scripts of that package evaluate it",
     ),
+    # for what nobody has looked at: one word that is no path, no option of a program and nothing to a shell
+    "scalar": (
+        "[A-Za-z0-9_.:,@%+=^!][A-Za-z0-9_.:,@%+=^!-]{0,255}",
+        "one word of letters, digits and _ . : , @ % + = ^ ! - that does not begin with -",
+    ),
+    "phrase": ("[A-Za-z0-9_][A-Za-z0-9_ .:,@%+=-]{0,127}", "letters, digits, blanks and _ . : , @ % + = -"),
+    "float": ("-?[0-9]{1,9}(?:[.][0-9]{1,6})?", "a number"),
     "url": (
         "https?://[A-Za-z0-9_.:/?@=%+,~-]{1,512}",
         "a web address like https://example.org/path, without quotes, blanks and &",
@@ -205,6 +212,10 @@ _TESTS: dict[str, tuple[Callable[[str], bool], str]] = {
     "portrange": (address_text.is_port_range, "a port or a range of ports like 8000-8010"),
     "hostname": (address_text.is_hostname, "a host name: letters, digits, hyphens, parts joined by dots"),
     "host": (address_text.is_host, "a host name or an IP address"),
+    "hostport": (
+        lambda value: address_text.is_host(value.rpartition(":")[0]) and address_text.is_port(value.rpartition(":")[2]),
+        "a host and a port like 192.168.1.1:80",
+    ),
     "ipaddrport": (_is_ipaddrport, "a port, or an address and a port like 192.168.1.1:80 or [::]:80"),
     "wpakey": (_is_wpakey, "a passphrase of 8 to 63 characters, or 64 hexadecimal digits"),
     "zonename": (_is_zonename, "a time zone name like Europe/Berlin"),

@@ -354,11 +354,12 @@ class Planner:
         if new_code and not is_undo:
             needs["exec"] = needs.get("exec", []) + new_code
         # What the owner removed does not come back without them.
-        plan["is_asked"] = bool(asked or (is_undo and code))
+        unreviewed = [] if is_undo else self.policy.unreviewed(differences)
+        plan["is_asked"] = bool(asked or (is_undo and code) or unreviewed)
         opened, read = self.openings(images)
         turned, others = self._detours(images)
-        if opened or turned or asked:  # before all other reasons
-            plan["risk"], plan["reasons"] = "risky", [*opened, *turned, *asked, *plan["reasons"]]
+        if opened or turned or asked or unreviewed:  # before all other reasons
+            plan["risk"], plan["reasons"] = "risky", [*opened, *turned, *asked, *unreviewed, *plan["reasons"]]
         if "network" in images:
             plan["new_address"] = _new_address(*images["network"])
         reach = self._questions.reach

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Action, Callable, Difference, PolicyRules, ServiceRule, ServiceRules
 
 APPROVALS = ("risky", "all", "none")
+UNREVIEWED = "not reviewed: Oasis does not know what %s does"
 _BY_HAND = "%s.%s.%s runs code or names a file: only the owner changes it, by hand"
 
 
@@ -99,9 +100,21 @@ class Policy:
         """Return the places, package.section.option, where a change sets or lets run code; without an entry all is."""
         return ["%(package)s.%(section)s.%(option)s" % item for item in differences if _mark(item) == "exec"]
 
+    def unreviewed(self, differences: list[Difference]) -> list[str]:
+        """Return why a change of options that nobody has looked at waits for the owner, always; [] for none."""
+        from oasis.catalogue import check
+
+        places = ["%(package)s.%(section)s.%(option)s" % item for item in differences if "option" in item
+                  and check.origin(item["package"], item["type"], item["option"]) == "rules"]  # fmt: skip
+        return [UNREVIEWED % ", ".join(dict.fromkeys(places))] if places else []
+
     def _judge_one(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
         """Return the class of a change without a mark, and why, "" where its package or its place says it all."""
+        from oasis.catalogue import check
+
         place = "%s.%s" % (item["package"], item["type"])
+        if check.origin(item["package"], item["type"], item.get("option", "")):
+            return "risky", ""  # no row was written for it
         rows = {row["path"]: row for row in self.rules["places"]}
         row = rows.get("%s.%s" % (place, item.get("option", "")), rows.get(place))
         if row is None:

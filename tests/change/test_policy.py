@@ -22,7 +22,7 @@ def everything(name):
     return True
 
 
-@pytest.mark.parametrize("package", entries.packages())
+@pytest.mark.parametrize("package", entries.by_hand())
 def test_a_catalogued_package_reloads_a_service_or_says_why_none(package):
     found = Policy().services([package], everything)
     assert bool(found) is not bool(SERVICES["none"].get(package)), "one of both, and not both"
@@ -31,7 +31,7 @@ def test_a_catalogued_package_reloads_a_service_or_says_why_none(package):
 def test_the_map_names_no_package_twice_for_a_service_and_tells_its_source():
     rules = SERVICES["services"]
     assert len({(rule["package"], rule["name"]) for rule in rules}) == len(rules)
-    assert {rule["package"] for rule in rules} | set(SERVICES["none"]) == set(entries.packages())
+    assert {rule["package"] for rule in rules} | set(SERVICES["none"]) == set(entries.by_hand())
     assert {rule["action"] for rule in rules} <= {"reload", "restart", "renew"}
     assert all(rule["source"] for rule in rules)
 

@@ -87,7 +87,12 @@ def test_what_the_catalogue_marks_secret_is_masked_and_what_it_marks_otherwise_i
 
 def test_no_option_that_sounds_secret_is_marked_plain_by_mistake():
     sounding = ("password", "passwd", "secret", "_psk", "pincode", "private_key", "token", "community", "_pass", "_pin")
-    known = {("dropbear", "PasswordAuth"), ("dropbear", "RootPasswordAuth"), ("system", "gpio_pin")}
+    known = {
+        ("dropbear", "PasswordAuth"),
+        ("dropbear", "RootPasswordAuth"),
+        ("system", "gpio_pin"),
+        ("smartdns", "spki_pin"),
+    }
     for package, kind, option in every_option():
         if option.lower().endswith(sounding) and (package, option) not in known:
             assert entries.mark(package, kind, option) == "exec" or is_secret(package, kind, option), (kind, option)

@@ -65,7 +65,7 @@ class Planted:
     def __init__(self, root):
         self.values = {}
         self._config = root + "/etc/config/"
-        for package in entries.packages():
+        for package in (*entries.by_hand(), "zerotier", "opennds"):
             for kind in entries.types(package):
                 options = [
                     name

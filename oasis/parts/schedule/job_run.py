@@ -23,6 +23,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from oasis.change.policy import UNREVIEWED
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
 from oasis.errors import OasisError, SchemaError, SettingsError, UciError, UsageError
@@ -539,6 +540,8 @@ def why_not_ahead(plan: Plan) -> str:
         return "it has an end of its own, which is another one each time"
     if plan["new_address"]:
         return "the router would be at another address afterwards"
+    if any(reason.startswith(UNREVIEWED.partition(":")[0]) for reason in plan["reasons"]):
+        return "nobody has reviewed what an option of it does"
     # Nobody is there to prove it, so the proof is the one that was worked out while the owner was.
     if plan["verdict"] and plan["verdict"]["verdict"] != "yes":
         return "nothing proves in advance that you still reach the router afterwards"

@@ -1,0 +1,166 @@
+"""Generated entries: what is written by hand wins, nothing forbidden opens, and nothing of them is done unasked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from oasis.catalogue import check, entries, validators
+from oasis.change.policy import UNREVIEWED
+from oasis.errors import PolicyError
+from oasis.parts.schedule.job_run import why_not_ahead
+from oasis.redaction import secret_options
+from tests.change.kit import Kit
+from tests.oasisd import REPOSITORY
+
+HAND = {
+    "open": {"options": {"known": "port", "other": {"type": "host", "aka": ["wrong"]}}},
+    "shut": {"mark": "exec", "options": {"known": "port"}},
+    "any": {"options": {"*": {"type": "string", "mark": "exec"}}},
+}
+MADE = {
+    "types": {
+        "open": {"options": {"known": "host", "new": "scalar", "wrong": "scalar"}},
+        "shut": {"options": {"new": "scalar"}},
+        "any": {"options": {"new": "scalar"}},
+        "fresh": {"options": {"new": {"values": ["a", "b"]}}},
+    }
+}
+# of no review; see package/options/review.json
+UNSEEN = "udpspeeder"
+
+
+def added(made=MADE):
+    found = json.loads(json.dumps(HAND))
+    entries._add(found, made)
+    return found
+
+
+def test_what_is_written_by_hand_wins():
+    found = added()
+    assert found["open"]["options"]["known"] == "port"
+    assert found["open"]["options"]["new"] == {"type": "scalar", "generated": "rules"}
+    assert found["fresh"]["options"]["new"]["generated"] == "rules"
+
+
+def test_nothing_is_added_where_all_is_forbidden_or_told_already():
+    found = added()
+    assert found["shut"] == HAND["shut"] and found["any"] == HAND["any"]
+    assert "wrong" not in found["open"]["options"]  # an older name, which means another one
+
+
+def test_a_review_is_told_apart():
+    assert added({**MADE, "reviewed": True})["fresh"]["options"]["new"]["generated"] == "review"
+
+
+def test_the_way_to_the_router_is_by_hand_alone():
+    made = set(entries._names("generated"))
+    assert not made & {
+        "network",
+        "wireless",
+        "firewall",
+        "dhcp",
+        "system",
+        "dropbear",
+        "uhttpd",
+        "rpcd",
+        "oasis",
+        "luci",
+    }
+    assert len(made) > 200
+
+
+def test_rules_alone_show_nothing_that_is_named_like_a_secret():
+    for package in entries.packages():
+        for type_, whole in entries.types(package).items():
+            for name in whole["options"]:
+                if entries.origin(package, type_, name) and secret_options.looks_secret(package, type_, name):
+                    assert secret_options.is_secret(package, type_, name), (package, type_, name)
+
+
+def test_a_secret_that_is_code_is_masked():
+    found = [
+        (package, type_, name)
+        for package in entries.packages()
+        for type_, whole in entries.types(package).items()
+        for name in whole["options"]
+        if (entries.option(package, type_, name) or {}).get("secret")
+    ]
+    assert found
+    assert all(secret_options.is_secret(*one) and entries.mark(*one) == "exec" for one in found)
+
+
+def test_texts_of_what_nobody_reviewed_hold_no_path_shell_quote_or_line():
+    for value in (
+        "/etc/passwd",
+        "a b",
+        "a;b",
+        "$(a)",
+        "`a`",
+        "a'b",
+        'a"b',
+        "a\nb",
+        "a|b",
+        "a&b",
+        "-a",
+        "../a",
+        "a*",
+        "~",
+        "a\\b",
+    ):
+        assert validators.error("scalar", value), value
+    for value in ("a", "1.2.3.4", "a-b_c", "100%", "00:11:22:33:44:55", "user@example.org", "fd00::1"):
+        assert not validators.error("scalar", value), value
+
+
+def test_without_the_package_the_core_knows_less_and_says_where_more_is(tmp_path):
+    copy = str(tmp_path / "lib")
+    shutil.copytree(
+        os.path.join(REPOSITORY, "oasis"), copy + "/oasis", ignore=shutil.ignore_patterns("generated", "parts")
+    )
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from oasis.catalogue import check, entries\n"
+        "found = check.check([{'package': 'zerotier', 'op': 'delete', 'section': 'x'}], lambda name: {})\n"
+        "print(len(entries.packages()), found[0]['kind'], 'oasis-catalogue' in found[0]['hint'])"
+    )
+    done = subprocess.run([sys.executable, "-ISc", code, copy], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == [str(len(entries.by_hand())), "unknown_package", "True"], done.stderr
+    found = check.check([{"package": "zerotierr", "op": "delete", "section": "x"}], lambda name: {})
+    assert "zerotier" in found[0]["hint"] and "oasis-catalogue" not in found[0]["hint"]
+
+
+@pytest.fixture
+def kit(tmp_path):
+    made = Kit(tmp_path / "router", approval="none")
+    with open(f"{made.root.confdir}/{UNSEEN}", "w") as handle:
+        handle.write(f"config {UNSEEN} 'main'\n\toption interval '1'\n")
+    return made
+
+
+def test_an_option_that_nobody_reviewed_always_waits_and_says_so(kit):
+    assert not kit.plan("uci set wireless.default_radio0.ssid=Attic")["needs_approval"]  # the owner asks for nothing
+    plan = kit.plan(f"uci set {UNSEEN}.main.interval=4096")
+    assert plan["risk"] == "risky" and plan["needs_approval"]
+    assert plan["reasons"][0] == UNREVIEWED % f"{UNSEEN}.main.interval"
+    assert why_not_ahead(plan) == "nobody has reviewed what an option of it does"
+
+
+def test_a_bad_value_and_an_unknown_option_are_refused_as_by_hand(kit):
+    for line in (f"{UNSEEN}.main.key='a;b'", f"{UNSEEN}.main.invented=1"):
+        with pytest.raises(PolicyError):
+            kit.plan("uci set " + line)
+
+
+def test_sections_and_options_that_are_code_are_the_owners_alone():
+    there = {"main": {".type": "zerotier"}}
+    for package, rest in (
+        ("keepalived", {"op": "add", "type": "vrrp_script"}),
+        ("zerotier", {"op": "set", "section": "main", "option": "config_path", "value": "x"}),
+    ):
+        found = check.check([{"package": package, **rest}], lambda name: there)
+        assert [one["kind"] for one in found] == ["exec"]
