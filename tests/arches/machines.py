@@ -13,8 +13,8 @@ from tests.arches.debian import Absent, Archive, run
 
 BINFMT = "/proc/sys/fs/binfmt_misc"
 ENVIRONMENT = {"HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-# What a router has too, and the tests call; tzdata for `time`.
-PROGRAMS = ("busybox", "tzdata")
+# What a router has too, and the tests call; tzdata for `time`, openssl for certificates.
+PROGRAMS = ("busybox", "openssl", "tzdata")
 FILES = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
     "etc/group": "root:x:0:\nnogroup:x:65534:\n",
