@@ -21,6 +21,7 @@ SAID = (
     "call the router attic",
     "restart the network",
     "restart the firewall",
+    "status",
 )
 
 
