@@ -74,13 +74,17 @@ SENTENCES = (
 )
 
 
+# A question, and of what it asks for the state.
+QUESTIONS = {"status": "overview", "what is my lan address?": "addresses"}
+
+
 def proposal(text: str) -> tuple[str, dict[str, object]] | None:
     """Return the call of a tool that a sentence asks for, None for any other."""
     restart = re.fullmatch(r"restart the (network|firewall)", text.strip(), re.IGNORECASE)
     if restart:
         return "service", {"name": restart[1], "action": "restart"}
-    if text.strip() == "status":
-        return "status", {"what": "overview"}
+    if text in QUESTIONS:
+        return "status", {"what": QUESTIONS[text]}
     for words, make, summary in SENTENCES:
         match = re.fullmatch(words, text.strip(), re.IGNORECASE)
         if match:
@@ -102,6 +106,8 @@ def _told(content: str) -> str:
     try:
         result = json.loads(content)
     except ValueError:
+        return content
+    if result.get("what") == "addresses":
         return content
     if "internet" in result:
         return f"Internet: {result['internet'].get('ipv4')}\nMemory: {result['memory_bytes']['available']} bytes"
