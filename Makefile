@@ -17,7 +17,7 @@ help:
 	@echo "make fresh         make test in a new Debian, as root and as a user at a terminal (as root; WHO=root or WHO=person)"
 	@echo "make qemu          a router in an emulator, from install to removal (IMAGE= an official image, or what is there)"
 	@echo "make mutants       switches off one safety after another; each must turn a test red (SECONDS=)"
-	@echo "make parts         the tests of the core and of each part without the others (ONLY=none, a part or all)"
+	@echo "make parts         the tests of the core and of each part without the others (ONLY=none, a part, all or --marked)"
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
 	@echo "make soak          an hour of mixed work while everything around breaks, then the account (SECONDS=)"
 	@echo "make bench         speed, memory and flash bytes, as a table"

@@ -74,11 +74,17 @@ SENTENCES = (
 )
 
 
+# A question, and of what it asks for the state.
+QUESTIONS = {"status": "overview", "what is my lan address?": "addresses"}
+
+
 def proposal(text: str) -> tuple[str, dict[str, object]] | None:
     """Return the call of a tool that a sentence asks for, None for any other."""
     restart = re.fullmatch(r"restart the (network|firewall)", text.strip(), re.IGNORECASE)
     if restart:
         return "service", {"name": restart[1], "action": "restart"}
+    if text in QUESTIONS:
+        return "status", {"what": QUESTIONS[text]}
     for words, make, summary in SENTENCES:
         match = re.fullmatch(words, text.strip(), re.IGNORECASE)
         if match:
@@ -90,11 +96,23 @@ def proposal(text: str) -> tuple[str, dict[str, object]] | None:
 def _answer(body: dict[str, object], _headers: str) -> object:
     """Return a model's answer to a request; see recorder.py."""
     if body["messages"][-1]["role"] == "tool":
-        result = json.loads(body["messages"][-1]["content"])
-        is_applied = result.get("status") == "applied" and "summary" in result
-        return f"Done: {result['summary']}." if is_applied else result.get("reason") or "Done."
+        return _told(body["messages"][-1]["content"])
     asked = proposal(said(body))
     return [asked] if asked else "Hello. I only know some sentences."
+
+
+def _told(content: str) -> str:
+    """Return the words for the result of a tool; an error is told as it is."""
+    try:
+        result = json.loads(content)
+    except ValueError:
+        return content
+    if result.get("what") == "addresses":
+        return content
+    if "internet" in result:
+        return f"Internet: {result['internet'].get('ipv4')}\nMemory: {result['memory_bytes']['available']} bytes"
+    is_applied = result.get("status") == "applied" and "summary" in result
+    return f"Done: {result['summary']}." if is_applied else str(result.get("reason") or "Done.")
 
 
 class _Model(Recorder):

@@ -46,6 +46,8 @@ _ENDS = ("message", "error", "end")
 RUNNING = 8
 # Of them, those of other people's programs: what they propose waits long, and the owner's own messages find room.
 CLIENTS = 6
+# A title that a model made may be written just when the owner sends the next message: it waits for that.
+HELD_S = 2.0
 # What waits for its owner is what lasts: the plans that nobody decided.
 _ROOM = "wait for one to end, or decide what waits: `oasis plans` lists it, `oasis decline PLAN` ends it"
 
@@ -193,6 +195,7 @@ class Runs:
         self._news = threading.Condition()
         self._runs: dict[str, Run] = {}
         self._held: set[str] = set()  # chats that somebody works on without a run
+        self._released = threading.Condition(self._lock)
 
     def start(
         self, chat: str, work: Work, prepare: Callable[[Run], object] | None = None, came: Came = (),
@@ -205,6 +208,7 @@ class Runs:
         Raises: BusyError when the chat, or the daemon, is busy; what prepare raises, and there is no run then.
         """
         with self._lock:
+            self._released.wait_for(lambda: chat not in self._held, HELD_S)
             self._forget_old()
             busy = [run for run in self._runs.values() if run.ended_s is None]
             if chat and (chat in self._held or any(run.chat == chat for run in busy)):
@@ -241,6 +245,7 @@ class Runs:
         finally:
             with self._lock:
                 self._held.remove(chat)
+                self._released.notify_all()
 
     def get(self, name: str) -> Run:
         """Return a run; raise UsageError when it never was, or ended too long ago."""

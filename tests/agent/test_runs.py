@@ -279,6 +279,16 @@ class NoRoom:
         raise OSError(errno.ENOSPC, "no space left")
 
 
+def test_a_message_waits_for_what_is_being_written_to_its_chat(runs):
+    is_begun, may_end = threading.Event(), threading.Event()
+    writing = threading.Thread(target=runs.alone, args=("chat1", lambda: is_begun.set() or may_end.wait(10)))
+    writing.start()
+    assert is_begun.wait(10)
+    threading.Timer(0.05, may_end.set).start()
+    assert ended(runs.start("chat1", lambda run: ("done", "end_turn")))
+    writing.join()
+
+
 def test_a_busy_chat_is_refused_and_others_are_not(runs):
     run = runs.start("chat1", until_cancelled)
     with pytest.raises(UsageError, match="chat1 is being answered"):

@@ -88,7 +88,8 @@ class Archive:
         self._get(f"the sources of {packages[0]}", "source", "--download-only", *packages)
         found = {}
         for name in packages:
-            (path,) = glob.glob(f"{self.folder}/{name}_*.orig.tar.*z*")
+            found_here = glob.glob(f"{self.folder}/{name}_*.orig.tar.*z*")
+            (path,) = (one for one in found_here if not one.endswith(".asc"))  # a signature
             place = os.path.join(target, name)
             os.makedirs(place)
             run(["tar", "-xf", path, "-C", place, "--strip-components=1"], self._log, path)

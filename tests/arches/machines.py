@@ -13,8 +13,8 @@ from tests.arches.debian import Absent, Archive, run
 
 BINFMT = "/proc/sys/fs/binfmt_misc"
 ENVIRONMENT = {"HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-# What a router has too, and the tests call; tzdata for `time`.
-PROGRAMS = ("busybox", "tzdata")
+# What a router has too, and the tests call; tzdata for `time`, openssl for certificates.
+PROGRAMS = ("busybox", "openssl", "tzdata")
 FILES = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
     "etc/group": "root:x:0:\nnogroup:x:65534:\n",
@@ -181,7 +181,7 @@ class Musl(Machine):
         return f"{self.root}/{name}"
 
     def _make(self, new: str) -> None:
-        for program in ("gcc", "make", "tar"):
+        for program in ("gcc", "make", "perl", "tar"):
             if not shutil.which(program):
                 raise Absent(f"there is no {program}, which a Python for musl is built with")
         headers = {"linux": "linux", "asm-generic": "asm-generic", "asm": "x86_64-linux-gnu/asm"}
@@ -206,7 +206,7 @@ class Musl(Machine):
         with open(kit + "/cc", "w", encoding="utf-8") as file:
             file.write(_COMPILER % {"place": kit})
         os.chmod(kit + "/cc", 0o755)
-        sources = archive.source(kit + "/source", "zlib", "libffi", "python3.11")
+        sources = archive.source(kit + "/source", "zlib", "libffi", "openssl", "python3.11")
         flags = {"CC": kit + "/cc", "CFLAGS": "-O1 -g0 -fPIC", "MAKEFLAGS": f"-s -j{os.cpu_count() or 1}"}
         env = {**os.environ, "PKG_CONFIG": "false", **flags}
         own = f"--prefix={kit}/own"
@@ -217,14 +217,20 @@ class Musl(Machine):
             f"--libdir={kit}/own/lib",
         ]
         paths = [f"CPPFLAGS=-I{kit}/own/include", f"LDFLAGS=-L{kit}/own/lib"]
+        tls = [own, "--libdir=lib", "--openssldir=/etc/ssl", "no-shared", "no-module", "no-tests", "no-legacy"]
         slim = ["--prefix=/python", "--disable-test-modules", "--without-ensurepip", *paths]
         for name, words, goals in (
-            ("zlib", ["--static", own], ["install"]),
-            ("libffi", ["-q", own, *shared], ["install"]),
-            ("python3.11", ["-q", *slim], ["all", "install", "DESTDIR=" + new]),
+            ("zlib", ["./configure", "--static", own], ["install"]),
+            ("libffi", ["./configure", "-q", own, *shared], ["install"]),
+            ("openssl", ["perl", "Configure", "linux-x86_64", *tls], ["install_dev"]),
+            (
+                "python3.11",
+                ["./configure", "-q", *slim, f"--with-openssl={kit}/own"],
+                ["all", "install", "DESTDIR=" + new],
+            ),
         ):
             what = f"building {name} with musl"
-            run(["./configure", *words], log, what, sources[name], env)
+            run(words, log, what, sources[name], env)
             run(["make", *goals], log, what, sources[name], env)
         shutil.rmtree(kit + "/source")
 

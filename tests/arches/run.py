@@ -16,7 +16,6 @@ failed but a machine cannot be had on this host, which is told.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -26,7 +25,7 @@ import xml.etree.ElementTree as ET
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, REPOSITORY)
 
-from tests.arches.debian import Absent  # noqa: E402
+from tests.arches.debian import Absent, Archive  # noqa: E402
 from tests.arches.machines import ENVIRONMENT, Chroot, Machine, Musl  # noqa: E402
 
 WORK = os.path.join(REPOSITORY, "build", "arches")
@@ -38,16 +37,20 @@ ROOMS = (
     "tests/change/test_audit.py", "tests/change/apply/test_journal.py", "tests/chats/test_index.py",
     "tests/chats/test_collection.py", "tests/system/test_files.py", "tests/system/test_children.py",
     "tests/system/test_connections_socket.py", "tests/system/test_digest.py", "tests/system/test_records.py",
-    "tests/parts/test_manifests.py",
+    "tests/parts/test_manifests.py", "tests/worker/test_transport.py", "tests/worker/test_proxies.py",
+    "tests/worker/test_web.py",
 )  # fmt: skip
-# They measure time, of which an emulated machine has none to tell.
-TIMED = (
-    "tests/uci/test_model.py::test_a_long_package_is_read_and_written_at_once",
-    "tests/uci/test_model.py::test_a_hostile_package_takes_no_longer_than_its_length",
-)
-# The emulator takes no notice of the limits of memory that a process sets itself.
-EMULATED = ("tests/system/test_children.py::test_every_child_has_its_limits_and_nothing_of_ours",)
-# What the tests need besides the standard library: pure Python, copied from where this runs.
+# Tests that an emulated machine cannot run, and why; each run tells them.
+_TIMES = "it measures time, of which an emulated machine has none to tell"
+EMULATED = {
+    "tests/uci/test_model.py::test_a_long_package_is_read_and_written_at_once": _TIMES,
+    "tests/uci/test_model.py::test_a_hostile_package_takes_no_longer_than_its_length": _TIMES,
+    "tests/worker/test_web.py::test_broken_pages_are_read_in_time": _TIMES,
+    "tests/system/test_children.py::test_every_child_has_its_limits_and_nothing_of_ours": (
+        "the emulator takes no notice of the limits of memory that a process sets itself"
+    ),
+}
+# What the tests need besides the standard library: pure Python, copied from where this runs,
 MODULES = (
     "py.py",
     "pytest_timeout.py",
@@ -60,6 +63,8 @@ MODULES = (
     "xdist",
     "execnet",
 )
+# and of Debian, because hypothesis has become partly native.
+DEBIAN = ("python3-hypothesis", "python3-attr", "python3-sortedcontainers")
 PYTEST = (
     "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "xdist.plugin", "-p", "pytest_timeout", "-n", "2", "--dist",
     "loadfile", "--durations=5",
@@ -87,30 +92,34 @@ def checkout() -> dict[str, str]:
 
 def modules() -> dict[str, str]:
     """Return {path: where it is} of what the tests import. Raises: Absent where it is not installed here."""
-    found = {}
+    pure = WORK + "/pure"
+    if not os.path.isdir(pure):
+        Archive(WORK, "trixie", "amd64").unpack_alone(pure + ".new", *DEBIAN)
+        os.rename(pure + ".new", pure)
+    found = files(pure + "/usr/lib/python3/dist-packages")
     for name in MODULES:
-        place = next((f"{folder}/{name}" for folder in sys.path if os.path.exists(f"{folder}/{name}")), "")
-        if not place:
+        folder = next((folder for folder in sys.path if os.path.exists(f"{folder}/{name}")), "")
+        if not folder:
             raise Absent(f"{name} is not installed for {sys.executable}")
-        above = os.path.dirname(place)
-        for folder, _, names in os.walk(place):
-            if not folder.endswith("__pycache__"):
-                paths = [os.path.join(folder, name) for name in names]
-                found.update({os.path.relpath(path, above): path for path in paths})
-        if os.path.isfile(place):
-            found[name] = place
+        found.update(files(folder, name))
     return found
+
+
+def files(folder: str, below: str = "") -> dict[str, str]:
+    """Return {path: where it is} of a file or of all below a folder, without caches."""
+    place = os.path.join(folder, below)
+    paths = [place] if os.path.isfile(place) else []
+    for above, _, names in os.walk(place):
+        if not above.endswith("__pycache__"):
+            paths += [os.path.join(above, name) for name in names]
+    return {os.path.relpath(path, folder): path for path in paths}
 
 
 def packages(output: str) -> dict[str, str]:
     """Build the packages on this host; return {path: where it is}."""
     words = [sys.executable, REPOSITORY + "/package/build.py", "--output", output]
     subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
-    return {
-        os.path.relpath(os.path.join(folder, name), output): os.path.join(folder, name)
-        for folder, _, names in os.walk(output)
-        for name in names
-    }
+    return files(output)
 
 
 def tests(machine: Machine, chosen: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -118,9 +127,12 @@ def tests(machine: Machine, chosen: list[str]) -> tuple[list[str], dict[str, str
     told, timeout_s = machine.place("told") + "/told.xml", TEST_S * machine.slower
     words = [*PYTEST]
     words += ["--timeout", str(timeout_s), "--rootdir", machine.tree, "--junitxml=" + told]
-    left_out = (*TIMED, *EMULATED) if machine.slower > 1 else ()
+    left_out = EMULATED if machine.slower > 1 else {}
     words += [word for name in left_out for word in ("--deselect", name)]
-    words += chosen or without_hypothesis(ROOMS)
+    words += chosen or ROOMS
+    print("tests:", " ".join(chosen or ROOMS))
+    for name, why in left_out.items():
+        print(f"left out: {name}: {why}", flush=True)
     env = {
         **ENVIRONMENT,
         "PYTHONPATH": machine.place("modules"),
@@ -128,17 +140,6 @@ def tests(machine: Machine, chosen: list[str]) -> tuple[list[str], dict[str, str
         "OASIS_SLOWER": str(machine.slower),
     }
     return words, env
-
-
-def without_hypothesis(rooms: tuple[str, ...]) -> list[str]:
-    """Return words for pytest that leave out the files that import hypothesis, which is no pure Python."""
-    found = list(rooms)
-    for path, place in checkout().items():
-        if path.startswith(rooms) and path.endswith(".py"):
-            with open(place, encoding="utf-8") as file:
-                if re.search(r"^(from|import) hypothesis\b", file.read(), flags=re.M):
-                    found = [one for one in found if one != path] + ["--ignore=" + path]
-    return found
 
 
 def test(machine: Machine, chosen: list[str]) -> dict[str, int]:

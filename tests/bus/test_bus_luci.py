@@ -102,16 +102,47 @@ def test_a_session_without_a_login_reaches_nothing(port):
         assert reply["error"]["code"] == -32002
 
 
+def logged_in(port, context):
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"http://127.0.0.1:{port}{CHAT}")
+    page.fill("#luci_username", "root")
+    page.fill("#luci_password", "admin")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".oasis-log")
+    return page
+
+
+def has_parts(node):
+    return all(os.path.isdir(one.replace("/usr/lib/oasis", REPOSITORY, 1)) for one in node["depends"].get("fs", ()))
+
+
+def test_every_page_opens_without_a_fault(port, browser):  # noqa: F811
+    with open(REPOSITORY + "/files/usr/share/luci/menu.d/luci-app-oasis.json", encoding="utf-8") as file:
+        nodes = json.load(file)
+    views = [path for path, node in nodes.items() if node["action"]["type"] == "view" and has_parts(node)]
+    context = browser.new_context()
+    try:
+        page = logged_in(port, context)
+        faults = []
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
+        for path in views:
+            page.goto(f"http://127.0.0.1:{port}/cgi-bin/luci/{path}")
+            page.wait_for_selector(".oasis")
+            page.wait_for_load_state("networkidle")
+            assert page.locator("#tabmenu a").count() == len(views)
+            assert page.locator("link[href*='/oasis/page.css?v=']").count() == 1, "with the version of LuCI's scripts"
+            assert not page.locator("#maincontent > .alert-message, .oasis-notices .alert-message").count(), path
+        assert not faults
+    finally:
+        context.close()
+
+
 def test_the_chat_page_asks_and_shows_the_answer(port, browser):  # noqa: F811
     context = browser.new_context()
     try:
-        page = context.new_page()
-        page.set_default_timeout(120_000)
-        page.goto(f"http://127.0.0.1:{port}{CHAT}")
-        page.fill("#luci_username", "root")
-        page.fill("#luci_password", "admin")
-        page.keyboard.press("Enter")
-        page.wait_for_selector(".oasis-log")
+        page = logged_in(port, context)
         box = page.locator("textarea").first
         box.wait_for()
         box.fill("what is my lan address?")

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.change.uci_commands import as_commands, parse
@@ -146,6 +146,7 @@ def test_a_quoted_word_is_read_back_as_itself_and_as_a_shell_reads_it(word):
     assert commands("uci " + quoted(word)) == [["uci", word]]
 
 
+@settings(deadline=None)  # a shell starts when it can
 @given(st.lists(st.text(alphabet="ab '\"\\$`;&|<>(){}#=\n\t", min_size=1, max_size=12), min_size=1, max_size=4))
 def test_whatever_is_accepted_a_real_shell_reads_alike(pieces):
     """The splitter may refuse what a shell takes and pass over a stray `;`, and must never read words differently."""

@@ -79,10 +79,6 @@ def test_a_thread_of_the_daemon_holds_what_python_lets_recurse():
 
 
 NAMES = """
-import importlib.util, types
-if not importlib.util.find_spec("_ssl"):
-    # A Python without TLS finds addresses all the same.
-    sys.modules["ssl"] = types.SimpleNamespace(SSLError=OSError, SSLCertVerificationError=OSError)
 from oasis.errors import ProviderError
 from oasis.worker import web
 

@@ -50,7 +50,7 @@ def active(router, identifier):
     router.ask("service.select", identifier=identifier)
 
 
-@pytest.mark.part("telegram")
+@pytest.mark.part("memory", "telegram")
 def test_what_the_owner_says_at_the_router_may_be_remembered_and_by_a_messenger_it_is_somebody_s(router):
     active(router, "scripted")
     said(router, "my wife is called Anna", "owner")
@@ -62,7 +62,7 @@ def test_what_the_owner_says_at_the_router_may_be_remembered_and_by_a_messenger_
     ]
 
 
-@pytest.mark.part("telegram")
+@pytest.mark.part("memory", "telegram")
 def test_a_skill_chooses_the_service_for_the_owner_and_not_for_a_guest(router):
     from oasis.parts.telegram.people import WORDS, Guest
 

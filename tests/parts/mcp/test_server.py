@@ -10,7 +10,7 @@ import pytest
 from oasis.errors import OasisError, PolicyError
 from oasis.parts.mcp.command import connect
 from tests.cli.fake_daemon import FakeDaemon
-from tests.oasisd import connected, copy_root, read_line, start_daemon
+from tests.oasisd import connected, copy_root, lacking, read_line, start_daemon
 from tests.parts.mcp.peer import META, modern, text_of, tool
 
 RENAME = tool("configure", commands=["uci set system.@system[0].hostname='attic'"], summary="call it attic")
@@ -315,7 +315,7 @@ def test_a_client_neither_sees_nor_reaches_what_is_the_owner_s_own(client, daemo
     for name in ("shell_exec", "file_read", "file_list", "http_fetch"):
         daemon.call("tool.set", name=name, enabled=True)
     own = {one["name"] for one in daemon.call("tool.specs")["tools"]}
-    assert {"knowledge_search", "file_read", "http_fetch"} <= own
+    assert {"knowledge_search", "file_read", "http_fetch"} - lacking("tools") <= own
     peer = client()
     peer.shake_hands()
     seen = {one["name"] for one in peer.call("tools/list")["result"]["tools"]}

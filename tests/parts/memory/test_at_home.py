@@ -24,8 +24,10 @@ class Elsewhere:
 @pytest.fixture
 def router(tmp_path):
     running = Router(tmp_path)
-    with open(running.root.confdir + "/oasis", "a") as handle:
-        handle.write("config service\n\toption name 'openai'\n\toption identifier 'cloud'\n\toption model 'm'\n")
+    with open(running.root.confdir + "/oasis") as handle:
+        text = handle.read().replace("\toption titles 'words'\n", "")
+    with open(running.root.confdir + "/oasis", "w") as handle:
+        handle.write(text + "config service\n\toption name 'openai'\n\toption identifier 'cloud'\n\toption model 'm'\n")
     running.settings.set_key("cloud", "sk-test")
     running.methods.call("alias.set", {"name": "embedding", "targets": ["cloud/vectors"]}, OWNER)
     running.elsewhere = Elsewhere()
@@ -80,6 +82,7 @@ def test_a_title_of_what_was_said_at_home_is_made_there(router):
         assert asked[1] == titled
 
 
+@pytest.mark.part("offline", "schedule")
 def test_results_of_a_schedule_are_told_at_home_where_the_usual_service_is(router):
     runner = router.parts.part("schedule")._runner
     order = {"synthesis": "in one sentence"}

@@ -196,6 +196,7 @@ def test_a_model_that_reads_no_pdf_says_so(daemon):
     assert "cannot read letter.pdf" in error["message"] and documents(daemon) == []
 
 
+@pytest.mark.part("offline")
 def test_without_a_model_a_pdf_is_refused_with_what_to_do(daemon):
     daemon.call("service.select", identifier="offline")
     error = add(daemon, False, upload=upload(daemon, "letter.pdf", b"%PDF-1.7\n..."))

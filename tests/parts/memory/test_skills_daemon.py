@@ -161,6 +161,7 @@ def test_looking_at_a_message_asks_nobody_and_begins_nothing(daemon, model):
     assert model.bodies == []
 
 
+@pytest.mark.part("offline")
 def test_no_model_no_skill(root):
     set_option(root, "skills_off", "-")
     daemon = start_daemon(root)

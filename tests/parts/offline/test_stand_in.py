@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.parts.offline.stock import Router, calls_of
-from tests.stand_in import SENTENCES, proposal
+from tests.stand_in import QUESTIONS, SENTENCES, proposal
 
 SAID = (
     "call this router attic",
@@ -21,6 +21,7 @@ SAID = (
     "call the router attic",
     "restart the network",
     "restart the firewall",
+    *QUESTIONS,
 )
 
 

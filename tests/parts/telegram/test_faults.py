@@ -5,6 +5,8 @@ import json
 import os
 import time
 
+import pytest
+
 from oasis.parts.telegram.line import PACE_S
 from oasis.tools.router import handle
 from tests.parts.telegram.bot_api import CONFLICT, TOKEN, Refused
@@ -152,6 +154,7 @@ def test_what_html_telegram_does_not_take_is_sent_as_plain_text(scenes):
     assert [asked.get("parse_mode") for asked in sent] == ["HTML", None]
 
 
+@pytest.mark.part("offline")  # the second change comes before the notice of the first is sent
 def test_notices_come_joined_and_not_of_what_was_said_there_anyway(scenes):
     scene = scenes(pace_ms="150").start()
     scene.pair(OWNER)
@@ -167,6 +170,7 @@ def test_notices_come_joined_and_not_of_what_was_said_there_anyway(scenes):
     assert sum("From your router" in text for text in scene.api.texts(OWNER)) == 1
 
 
+@pytest.mark.part("schedule")
 def test_a_notice_names_the_devices_that_a_model_has_handles_for(scenes):
     scene = scenes(pace_ms="150").start()
     scene.pair(OWNER)

@@ -245,6 +245,7 @@ def test_an_answer_arrives_after_faults(scene, faults):
     scene.until(lambda: not os.path.exists(scene.root + FLASH))
 
 
+@pytest.mark.part("offline")  # its answer is one message: what comes in pieces is sent again with the next one
 def test_an_answer_that_cannot_be_sent_is_told_later_and_on_the_routers_page(scene):
     scene.api.planned = [("sendMessage", Refused(403, "Forbidden: bot was blocked by the user"))]
     asked = scene.api.says(OWNER, "/status")

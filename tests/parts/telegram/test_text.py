@@ -7,9 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.core.export import _fenced
-from oasis.parts.memory.knowledge import markdown
 from oasis.parts.telegram.text import LIMIT, html, split, units
+from tests.oasisd import has_part
 from tests.parts.telegram.bot_api import TEXT_UNITS, shown
+
+WORKS = [html, split, lambda text: [html(piece) for piece in split(text)], _fenced]
+if has_part("memory"):
+    from oasis.parts.memory.knowledge import markdown
+
+    WORKS.append(markdown)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +95,7 @@ def seconds(work, text):
 
 
 @pytest.mark.parametrize("before, again, after", GROWING)
-@pytest.mark.parametrize("work", [html, split, lambda text: [html(piece) for piece in split(text)], _fenced, markdown])
+@pytest.mark.parametrize("work", WORKS)
 def test_twice_the_text_takes_twice_the_time(work, before, again, after):
     once, twice = (seconds(work, before + again * count + after) for count in (4000, 8000))
     assert twice < 3 * max(once, 0.1), (once, twice)
