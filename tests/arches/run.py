@@ -132,12 +132,14 @@ def tests(machine: Machine, chosen: list[str]) -> tuple[list[str], dict[str, str
     words += chosen or ROOMS
     print("tests:", " ".join(chosen or ROOMS))
     for name, why in left_out.items():
-        print(f"left out: {name}: {why}", flush=True)
+        if name.startswith(tuple(chosen or ROOMS)):
+            print(f"left out: {name}: {why}", flush=True)
     env = {
         **ENVIRONMENT,
         "PYTHONPATH": machine.place("modules"),
         "OASIS_PACKAGES": machine.place("packages"),
         "OASIS_SLOWER": str(machine.slower),
+        "CI": "1",  # hypothesis has no time limits then
     }
     return words, env
 

@@ -202,6 +202,10 @@ def test_bytecode_is_for_one_python_and_brings_no_source_and_no_docstring(packag
     major, minor = python.split(".")
     assert f"Depends: python3-light (>= {python}), python3-light (<< {major}.{int(minor) + 1}), python3-openssl" in text
     assert f"python3-light~{python} " in packaging.apk.info(every["oasis"])["depends"]
+    # A part for another Python has the same name and version: opkg itself has to refuse it.
+    with_code = {name for name, one in every.items() if any(path.endswith(".pyc") for path in one.files)}
+    assert with_code == {name for name, one in every.items() if any(need[0] == "python3-light" for need in one.needs)}
+    assert {"oasis", "oasis-offline", "oasis-schedule"} <= with_code
 
 
 @pytest.mark.parametrize("python", HERE)

@@ -82,9 +82,14 @@ class Provider:
             return ""
         known = {name: familiarity(said, common) for name, common in self._common.items()}
         spoken = max(known, key=lambda name: (known[name], name in self.languages))
-        if spoken in self.languages:
+        if spoken in self.languages or not self._tells_of(spoken, said):
             return ""
         return sentence(self._absent[spoken], {"install": install("oasis-offline-" + spoken, _is_here(spoken))})
+
+    def _tells_of(self, spoken: str, said: str) -> bool:
+        """Tell whether a sentence has a word of a language which is none of English, as "internet" is."""
+        lexicon = self.words("en").lexicon
+        return familiarity(said, [word for word in self._common[spoken] if not lexicon.knows(word)]) > 0
 
     def _read(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what is made of a language's files. Raises: _Broken, and without English what was wrong."""
@@ -264,20 +269,24 @@ class Session:
     def follow(self, messages: list[Message]) -> Answer:
         """Return the answer to the last owner message, with what the messages before it left open."""
         chain = _owner_turns(messages)
-        foreign = self._known.absent(chain[-1][0]) if chain else ""
-        if foreign:
-            return Answer(foreign)
         self._order = self._by_familiarity(" ".join(said for said, _ in chain))
         self._kept = self._order[0]
         self.use(self._kept)
         answer = Answer("")
         for at, (said, replied) in enumerate(chain):
+            foreign = self._known.absent(said) if at == len(chain) - 1 else ""
+            # A name may be of another language: in a request that is understood, and as what was asked for.
+            if foreign and not answer.missing[1] and not self._is_request(said):
+                return Answer(foreign)
             answer = self._answer(said, answer)
             lines = [text.strip().split("\n")[0] for text in (replied or "", answer.text)]
             if at < len(chain) - 1 and (replied is None or lines[0] != lines[1]):
                 # It was done, or somebody else asked, or the router changed since: what is left is the request.
                 answer = Answer("", answer.parts)
         return answer
+
+    def _is_request(self, said: str) -> bool:
+        return any(self._known.grammar(name).read(said, self._is_value)[0] for name in self._order)
 
     def _by_familiarity(self, said: str) -> list[str]:
         known = {name: familiarity(said, common) for name, common in self._known.languages.items()}

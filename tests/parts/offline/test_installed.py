@@ -32,6 +32,11 @@ for text in sys.argv[2:]:
     message = {"role": "user", "content": [{"type": "text", "text": text}]}
     print(json.dumps(provider.reply([message], Facts(), 1764000000)))
 """
+TALK = """
+roles = ["user", "assistant", "user"]
+talk = [{"role": role, "content": [{"type": "text", "text": text}]} for role, text in zip(roles, sys.argv[2:])]
+print(json.dumps(provider.reply(talk, Facts(), 1764000000), ensure_ascii=False))
+"""
 
 
 @pytest.fixture
@@ -62,6 +67,23 @@ def test_english_is_understood_and_each_other_language_names_its_package(library
     for (words, told), events in zip(SAID.values(), said[1:], strict=True):
         assert told in text_of(events), words
         assert not [event for event in events if event["type"] == "tool_call"], words
+
+
+def test_english_with_words_of_a_missing_language_is_english(library):
+    odd, cut, loan, named, foreign = replies(
+        library, "call this router el capitan", "block la tele", "internet", "call this router y", "apaga el wifi"
+    )
+    assert "“el capitan” cannot be a host name" in text_of(odd)
+    assert "no device called “la tele”" in text_of(cut)
+    assert "I did not understand that" in text_of(loan)
+    assert "system.@system[0].hostname='y'" in json.dumps(named)
+    assert "opkg install oasis-offline-es" in text_of(foreign)
+
+
+def test_what_was_asked_for_may_have_a_name_of_a_missing_language(library):
+    said = ["rename the router", "What should the router be called? Letters, digits and hyphens, for example attic."]
+    argv = [sys.executable, "-IS", "-c", REPLY.partition("for text")[0] + TALK, str(library), *said, "el capitan"]
+    assert "“el capitan” cannot be a host name" in subprocess.run(argv, capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize("file", ["de", "evidence_de"])
