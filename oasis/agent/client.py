@@ -17,7 +17,7 @@ import functools
 from oasis import parts
 from oasis.agent.loop_guard import result_of
 from oasis.config.settings import OFFLINE
-from oasis.core import clean, jsonl, schema
+from oasis.core import clean, jsonl, schema, trim
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, ProviderError, SettingsError
 from oasis.llm.windows import Windows
@@ -144,6 +144,9 @@ class Asking:
         sent = [self._outgoing(message, chat) for message in messages]
         request = {**self._settings.request(service), "messages": sent, "tools": tools}
         request["options"] = self.patience.options(str(service["identifier"]), request["options"])
+        if service.get("is_local"):  # a small model that does not find its end would go on for minutes
+            most = min(trim.ANSWER_TOKENS, (service["context_tokens"] or trim.WINDOW_TOKENS) // 4)
+            request["options"] = {"max_tokens": most, **request["options"]}
         refused = self.refused.get(_place(service))
         if refused:
             request["options"] = {**request["options"], "without": list(refused)}

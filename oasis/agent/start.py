@@ -20,7 +20,7 @@ from oasis.agent.context import Elsewhere, fitting, newest
 from oasis.agent.goal import Goal, checked
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.runs import Run, Runs
-from oasis.agent.turn import Turn
+from oasis.agent.turn import ROUNDS, Turn
 from oasis.change.policy import APPROVALS
 from oasis.chats.index import TITLE_CHARS, first_words
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE, Settings
@@ -161,14 +161,16 @@ class TurnStarter:
             failover = Failover(services, ask, run.emit, make, self.asking.windows)
             tools: list[OfferedTool] | None = None
             looking: list[OfferedTool] = []
-            rounds = rounds_of(failover.service, goal)
+            rounds, system = goal.turns if goal else ROUNDS, ""
             if is_model:
+                rounds = rounds_of(failover.service, goal)
+                system = self._system(goal, extras, rounds, who)
                 offered = self._offered(chat, failover.service, extras)
                 tools = [spec for spec in offered if may_use(who.role, spec["name"])]
                 looking = self.registry.looking(tools)
             brief: shapes.Brief = {
                 "tools": tools, "looking": looking, "rounds": rounds,
-                "system": self._system(goal, extras, rounds, who), "head": message.get("head", ""),
+                "system": system, "head": message.get("head", ""),
                 "correction": CorrectionRounds() if is_model else None,
             }  # fmt: skip
             turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
@@ -257,9 +259,7 @@ class TurnStarter:
         return self._runs.alone(name, preview) if name else preview()
 
     def _system(self, goal: Goal | None, extras: TurnExtras | None, rounds: int, who: Principal) -> str:
-        """Return the system prompt of a turn, "" where no model is asked."""
-        if extras is None:
-            return ""
+        """Return the system prompt of a turn."""
         approval = self._settings.choice("approval", APPROVALS)
         return briefing.system(self.asking, goal, extras, rounds, approval, who.role)
 
@@ -390,6 +390,8 @@ class TurnStarter:
                 given = {**given, "search": options["search"]}
             tool_mode = "none" if options.get("tool_mode") == "none" else one["tool_mode"]
             chosen.append({**one, "tool_mode": tool_mode, "options": given})
+        if len(chosen) == 1 and chosen[0]["vendor"] == OFFLINE:
+            return chosen
         windows = self.asking.windows
         # Where the built-in service may be all that is needed, nobody waits for another one.
         if is_cancelled and mode != "first" and chosen[0]["vendor"] != OFFLINE:

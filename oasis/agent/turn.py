@@ -98,7 +98,9 @@ class Turn:
                 if left == 0:
                     break
                 left -= 1
-                if self._is_refused():  # what is left to do is to look why, and to tell
+                if (
+                    self._correction is not None and self._correction.is_over
+                ):  # what is left to do is to look why, and to tell
                     left = min(left, COUNTDOWN)
         except Cancelled:
             state, error = "cancelled", CancelledError("stopped by the owner")
@@ -117,13 +119,10 @@ class Turn:
         self._chat.flush()
         return state
 
-    def _is_refused(self) -> bool:
-        return bool(self._correction and self._correction.is_over)
-
-    def _told(self, left: int) -> str:
+    def _told(self, left: int, is_refused: bool) -> str:
         """Return the system prompt, with what the model must know of the end of its turn."""
         told = [self._system]
-        if self._is_refused():
+        if is_refused:
             told.append(TELL)
         if left == 0:
             told.append(_NO_MORE)
@@ -133,13 +132,15 @@ class Turn:
 
     def _answer(self, left: int) -> Message:
         """Ask the model once and store what it said, also when it broke off; so many answers may call tools."""
-        tools = (self._looking if self._is_refused() else self._tools or []) if left else []
+        is_refused = self._correction is not None and self._correction.is_over
+        tools = (self._looking if is_refused else self._tools or []) if left else []
         may_call = left > 0 and (self._tools is None or bool(tools))
         collector = _Collector(self._emit, self._is_cancelled, self._source)
         try:
             if self._is_cancelled():
                 raise Cancelled
-            context = self._model.context(self._chat, self._told(left), tools)
+            system = self._system if self._tools is None else self._told(left, is_refused)
+            context = self._model.context(self._chat, system, tools)
             self._taint = thread.taint(context)
             self._model.ask(context, tools, collector.take)
             if self._is_cancelled():
@@ -196,7 +197,7 @@ class Turn:
                     text = _TOO_MANY
                 elif self._is_cancelled():
                     text = _STOPPED
-                elif self._is_refused() and name not in [tool["name"] for tool in self._looking]:
+                elif correction and correction.is_over and name not in [tool["name"] for tool in self._looking]:
                     text = LAST
                 else:
                     if written and call["id"] in written.refusals:

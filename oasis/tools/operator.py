@@ -157,7 +157,8 @@ class Operator:
 
     def change(self, operations: list[Operation], summary: str, until: str = "") -> PlanResult:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
-        self._await_keeping()
+        if self._is_model:
+            self._await_keeping()
         until_unix_s = self._shop.moment(until)
         operations = resolve_handles(operations, lambda: known_devices(self._shop.facts))
         restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
@@ -224,22 +225,24 @@ class Operator:
 
     def act(self, name: str, action: str) -> PlanResult:
         """Carry out an action on a service."""
-        self._await_keeping()
+        if self._is_model:
+            self._await_keeping()
         return self.carry_out(self._shop.planner.service(name, action, self._run.id, self._chat))
 
     def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
-        self._await_keeping()
+        if self._is_model:
+            self._await_keeping()
         plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
         sources = text_origin.of_secrets(plan, {}, text_origin.BEFORE)
         return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **sources))
 
     def _await_keeping(self) -> None:
-        """Wait until no change waits to be kept, for a model: it cannot keep one, and what it plans is for the end."""
+        """Wait until no change waits to be kept: a model cannot keep one, and what it plans is for what comes then."""
         pending = self._shop.transaction.pending
-        record = pending() if self._is_model else None
+        record = pending()
         if record is not None:
             self._run.emit("note", text="the next change waits until %s is kept or rolled back" % record["id"])
         while record is not None and not self._run.is_cancelled():

@@ -192,7 +192,10 @@ class Registry:
             known = spec["input_schema"].get("properties")
             if "invalid" in arguments and not (isinstance(known, dict) and "invalid" in known):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
-            arguments = _with_lists(arguments, known)
+            form = known.get("commands") if isinstance(known, dict) else None
+            given = arguments.get("commands")
+            if isinstance(given, str) and isinstance(form, dict) and form.get("type") == "array":
+                arguments = {**arguments, "commands": [*given.splitlines()]}
             check(arguments, spec["input_schema"], name)
             if "secret:" in str(arguments):
                 for key, item in arguments.items():
@@ -306,20 +309,6 @@ def _labels(shown: dict[str, Any], known: list[str], operator: Operator, argumen
     if labels:
         shown["untrusted"] = labels
     return labels
-
-
-_TEXTS = {"type": "string"}
-
-
-def _with_lists(arguments: Arguments, known: object) -> Arguments:
-    """Return arguments in which one text in the place of a list of texts is its lines."""
-    found = dict(arguments)
-    for name, schema in known.items() if isinstance(known, dict) else ():
-        value = found.get(name)
-        is_list = isinstance(schema, dict) and schema.get("type") == "array" and schema.get("items") == _TEXTS
-        if is_list and isinstance(value, str):
-            found[name] = [line for line in value.splitlines() if line.strip()]
-    return found
 
 
 def _offered(spec: ToolSpec) -> OfferedTool:

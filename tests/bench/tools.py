@@ -52,7 +52,7 @@ def _registry(bench: Any, times: int) -> None:
     again = _ms(lambda: made.specs(), times)
     bench.row(f"{count} tools: describe all again", again, first, "the first time", "ms")
     chosen = _ms(
-        lambda: made.offered(["what is in the files?"], set(), "fitting", arguments.is_large(WINDOW_TOKENS, True)),
+        lambda: made.offered(["what is in the files?"], set(), "fitting", arguments.is_large(WINDOW_TOKENS)),
         times,
     )
     bench.row(f"{count} tools: choose those for a turn", chosen, again, "describe all", "ms")
@@ -79,7 +79,7 @@ def catalogue(bench: Any) -> None:
     whole = _tokens(made.specs())
     bench.row("tokens of all built-in tools", whole, WINDOW_TOKENS, "a small context", "tokens")
     for words in ("hello", "please install sqm", "why is the wifi slow?"):
-        told = made.offered([words], set(), "fitting", arguments.is_large(WINDOW_TOKENS, True))
+        told = made.offered([words], set(), "fitting", arguments.is_large(WINDOW_TOKENS))
         bench.row(f'tokens of the {len(told)} tools told for "{words}"', _tokens(told), whole, "all", "tokens")
 
 
