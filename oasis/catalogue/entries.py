@@ -60,6 +60,10 @@ def _names(folder: str) -> list[str]:
     return sorted(name[:-5] for name in listed if name.endswith(".json"))
 
 
+def _has(folder: str, package: str) -> bool:
+    return "/" not in package and os.path.exists(os.path.join(_FOLDER, folder, package + ".json"))
+
+
 def types(package: str) -> dict[str, SectionType]:
     """Return the section types of a package, none when the catalogue does not know it."""
     global _cache
@@ -67,9 +71,9 @@ def types(package: str) -> dict[str, SectionType]:
         if name == package:
             return found
     found = {}
-    if package in _names(_BY_HAND):  # also refuses a name with a slash
+    if _has(_BY_HAND, package):
         found = jsonl.table(__file__, "packages/" + package + ".json")["types"]
-    if package in _names(_GENERATED):
+    if _has(_GENERATED, package):
         _add(found, jsonl.table(__file__, "generated/" + package + ".json"))
     _cache = [(package, found), *_cache][:_KEPT]
     return found
@@ -93,6 +97,14 @@ def _add(found: dict[str, SectionType], made: Generated) -> None:
         both: SectionType = {**(whole if ours is None else ours)}
         both["options"] = options if ours is None else {**options, **ours["options"]}
         found[type_] = both
+
+
+def services(package: str) -> list[str]:
+    """Return the services that read a package, as generated data tell."""
+    if not _has(_GENERATED, package):
+        return []
+    found: Generated = jsonl.table(__file__, "generated/" + package + ".json")
+    return found.get("services", [])
 
 
 def type_name(package: str, type_: str) -> str:

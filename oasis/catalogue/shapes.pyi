@@ -46,6 +46,7 @@ class Generated(TypedDict):
 
     types: dict[str, SectionType]
     reviewed: NotRequired[bool]
+    services: NotRequired[list[str]]  # to be reloaded after a change
 
 class Finding(TypedDict):
     """What is wrong with an operation."""

@@ -164,12 +164,18 @@ class Policy:
     def services(self, packages: list[str], has: Callable[[str], bool]) -> list[Action]:
         """Return what to reload after a commit, in order, each service once; `has(name)` tells what is installed.
 
-        A package that the data does not know reloads the service of its own name.
+        A package that the data does not know reloads the services that read it, or the one of its own name.
         """
+        from oasis.catalogue import entries  # comes with the first plan: an idle daemon has none
+
         data = services()
         known = {rule["package"] for rule in data["services"]} | {*data["none"]}
-        left = [name for name in packages if name not in known]
-        unknown: list[ServiceRule] = [{"package": name, "name": name, "action": "reload"} for name in left]
+        unknown: list[ServiceRule] = [
+            {"package": package, "name": name, "action": "reload"}
+            for package in packages
+            if package not in known
+            for name in entries.services(package) or [package]
+        ]
         found: list[Action] = []
         for rule in data["services"] + unknown:
             item: Action = {"name": rule["name"], "action": rule["action"]}

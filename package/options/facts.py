@@ -53,6 +53,7 @@ class Book:
         self.origins: dict[str, set[str]] = {}  # {package: folders that it was read from}
         self.unread: list[tuple[str, int, str]] = []
         self.protocols: set[str] = set()
+        self.services: dict[str, set[str]] = {}  # {package: init scripts that read it}
 
     def section(self, package: str, type_: str) -> dict[str, Facts]:
         """Return the options of a section type, which is made when it is new."""

@@ -13,6 +13,7 @@ Needs the Python packages tree-sitter, tree-sitter-javascript and tree-sitter-ba
 from __future__ import annotations
 
 import argparse
+import glob
 import json
 import os
 import re
@@ -114,7 +115,7 @@ def _as_exec(entry: dict[str, Any]) -> dict[str, Any]:
     return {"type": "string", "mark": "exec", **({"secret": True} if is_secret else {})}
 
 
-def text(package: str, types: Types, is_reviewed: bool) -> str:
+def text(types: Types, is_reviewed: bool, services: list[str]) -> str:
     """Return the file of a package, one line for each option."""
     lines = []
     for type_, entry in sorted(types.items()):
@@ -122,6 +123,7 @@ def text(package: str, types: Types, is_reviewed: bool) -> str:
         mark = f'"mark": {json.dumps(entry["mark"])}, ' if "mark" in entry else ""
         lines.append(f'  {json.dumps(type_)}: {{{mark}"options": {{\n' + ",\n".join(options) + "\n  }}")
     head = '"reviewed": true, ' if is_reviewed else ""
+    head += f'"services": {json.dumps(services)}, ' if services else ""
     return "{" + head + '"types": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
@@ -159,6 +161,14 @@ def commit(folder: str) -> str:
     return done.stdout.strip() or "unknown"
 
 
+def formless(luci: str, apps: list[str]) -> list[str]:
+    """Return the applications and protocols of which no form was read: pages that show a state, or change no UCI."""
+    there = [
+        os.path.basename(one) for folder in ("applications", "protocols") for one in glob.glob(f"{luci}/{folder}/*")
+    ]
+    return sorted(name for name in there if name not in apps)
+
+
 def report(book: Book, made: dict[str, Types], kept: list[str], review: dict[str, Any]) -> list[str]:
     """Return what was read, what is exec and why it stays so, and what could not be read."""
     every = [(package, type_, name, one) for package, types in made.items() for type_, whole in types.items()
@@ -185,13 +195,22 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail where something would change")
     given = parser.parse_args()
     with open(REVIEW, encoding="utf-8") as file:
-        review = json.load(file)["packages"]
+        data = json.load(file)
+    review = data["packages"]
     book, apps = read(given.luci, given.feed)
     made, kept = entries(book, review, stored(FOLDER))
-    files = {os.path.join(FOLDER, name + ".json"): text(name, types, name in review) for name, types in made.items()}
+    files = {
+        os.path.join(FOLDER, name + ".json"): text(types, name in review, sorted(book.services.get(name, ())))
+        for name, types in made.items()
+    }
     at = [f"  {os.path.basename(os.path.abspath(one))} {commit(one)}" for one in (given.luci, *given.feed) if one]
     head = ["Sources:", *at, "", f"LuCI has a form for {len(apps)} of its applications, protocols and modules."]
-    lines = head + report(book, made, kept, review)
+    if given.luci:
+        head += ["No form was read of: " + ", ".join(formless(given.luci, apps))]
+    head += [
+        "Not by UCI, or under another name: " + "; ".join(f"{name} ({why})" for name, why in data["without"].items())
+    ]
+    lines = [*head, "", *report(book, made, kept, review)]
     files[REPORT] = "\n".join(lines) + "\n"
     changed = []
     for path, wanted in files.items():
@@ -205,7 +224,7 @@ def main() -> int:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(wanted)
-    print("\n".join(lines[: len(head) + 1]))
+    print("\n".join(lines[: len(head) + 2]))
     print(f"{len(changed)} of {len(files)} files " + ("would change" if given.check else "written"))
     return 1 if given.check and changed else 0
 

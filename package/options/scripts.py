@@ -97,10 +97,14 @@ class Scope(dict[str, object]):
         scope[name] = value
 
 
-def read(text: bytes, path: str, own: str, book: Book) -> None:
-    """Read a script into the book; `own` is the package that it is about when it does not say one itself."""
+def read(text: bytes, path: str, own: str, book: Book) -> set[str]:
+    """Read a script into the book; `own` is the package that it is about when it does not say one itself.
+
+    Return the packages that it loads, or at whose change it is reloaded.
+    """
     script = _Script(text, path, own, book)
     script.run()
+    return script.loaded
 
 
 class _Script:
@@ -108,6 +112,7 @@ class _Script:
         self._text, self._root = text, _PARSER.parse(text).root_node
         self._path, self._own, self._book = path, own, book
         self._package = own
+        self.loaded: set[str] = {own} if own else set()
         self._functions: dict[str, Any] = {}
         self._globals = Scope()
         self._seen: set[tuple[object, ...]] = set()
@@ -356,6 +361,10 @@ class _Script:
     def _config_load(self, given: list[object], scope: Scope) -> None:
         if given and isinstance(given[0], str) and re.fullmatch("[A-Za-z0-9_-]+", given[0]):
             self._package = given[0]
+            self.loaded.add(given[0])
+
+    def _reload_trigger(self, given: list[object], scope: Scope) -> None:
+        self.loaded.update(one for one in given if isinstance(one, str))
 
     def _config_foreach(self, given: list[object], scope: Scope) -> None:
         called, type_ = [*given, None, None][:2]
@@ -472,6 +481,7 @@ _CALLS: dict[str, Any] = {
     "uci_load_validate": _Script._uci_load_validate,
     "uci_validate_section": _Script._uci_validate_section,
     "append": _Script._append,
+    "procd_add_reload_trigger": _Script._reload_trigger,
     "shift": _Script._shift,
     "add_protocol": _Script._add_protocol,
     "proto_config_add_string": lambda self, given, scope: self._proto_option(given, ""),

@@ -15,7 +15,7 @@ from oasis.errors import UciError
 from oasis.uci import model
 
 _SCRIPT_BYTES = 400_000
-_CONFIG = re.compile(r"(\S+)\s+\$\(1\)/etc/config/([\w$(){}.-]+)\s*$", re.M)
+_INSTALLED = re.compile(r"(\S+)\s+\$\(1\)/etc/(config|init\.d)/([\w$(){}.-]+)\s*$", re.M)
 # options that are shown as examples
 _COMMENTED = re.compile(
     rb"[ \t]*#+[ \t]*((?:option|list)[ \t]+\w+[ \t]+\S.*|config[ \t]+'?\w+'?(?:[ \t]+['\"]?\w+['\"]?)?[ \t]*$)"
@@ -69,7 +69,7 @@ def read_feed(folder: str, book: Book) -> None:
 
 
 def _read_package(package: str, folder: str, book: Book) -> None:
-    configs = _configs(package)
+    configs, services = _configs(package), _services(package)
     for name, path in configs.items():
         _read_config(path, name, os.path.relpath(path, folder), book)
     for path in sorted(glob.glob(package + "/**/*", recursive=True)):
@@ -87,27 +87,45 @@ def _read_package(package: str, folder: str, book: Book) -> None:
             continue
         stem = os.path.basename(path).partition(".")[0]
         own = stem if stem in configs else next(iter(configs)) if len(configs) == 1 else ""
-        scripts.read(data, shown, own, book)
+        loaded = scripts.read(data, shown, own, book)
+        service = services.get(os.path.realpath(path), "")
+        for name in loaded & set(configs) if service else ():
+            book.services.setdefault(name, set()).add(service)
 
 
 def _configs(package: str) -> dict[str, str]:
     """Return {UCI package: path} of a package's default configurations."""
-    found = {}
-    makefile = package + "/Makefile"
-    if os.path.exists(makefile):
-        with open(makefile, encoding="utf-8", errors="replace") as file:
-            text = file.read().replace("\\\n", " ")
-        variables = dict(_VARIABLE.findall(text))
-        for source, name in _CONFIG.findall(text):
-            for variable, value in variables.items():
-                name, source = (one.replace(f"$({variable})", value) for one in (name, source))
-            path = os.path.join(package, source)
-            if re.fullmatch(r"[\w-]+", name) and os.path.isfile(path):
-                found[name] = path
+    found = dict(_installed(package, "config"))
     for path in glob.glob(package + "/**/etc/config/*", recursive=True):
         if os.path.isfile(path) and "/src/" not in path[len(package) :]:
             found.setdefault(os.path.basename(path), path)
     return {name: path for name, path in found.items() if re.fullmatch(r"[\w-]+", name)}
+
+
+def _services(package: str) -> dict[str, str]:
+    """Return {path: service} of a package's init scripts."""
+    found = {os.path.realpath(path): name for name, path in _installed(package, "init.d")}
+    for path in glob.glob(package + "/**/etc/init.d/*", recursive=True):
+        found.setdefault(os.path.realpath(path), os.path.basename(path))
+    return found
+
+
+def _installed(package: str, folder: str) -> list[tuple[str, str]]:
+    """Return (name, path of the source) of what a Makefile puts into a folder of /etc."""
+    makefile = package + "/Makefile"
+    if not os.path.exists(makefile):
+        return []
+    with open(makefile, encoding="utf-8", errors="replace") as file:
+        text = file.read().replace("\\\n", " ")
+    variables = dict(_VARIABLE.findall(text))
+    found = []
+    for source, where, name in _INSTALLED.findall(text):
+        for variable, value in variables.items():
+            name, source = (one.replace(f"$({variable})", value) for one in (name, source))
+        path = os.path.join(package, source)
+        if where == folder and re.fullmatch(r"[\w-]+", name) and os.path.isfile(path):
+            found.append((name, path))
+    return found
 
 
 def _read_config(path: str, package: str, shown: str, book: Book) -> None:

@@ -36,6 +36,11 @@ def test_the_map_names_no_package_twice_for_a_service_and_tells_its_source():
     assert all(rule["source"] for rule in rules)
 
 
+def test_a_generated_package_reloads_the_services_that_read_it():
+    assert Policy().services(["xl2tp"], everything) == [{"name": "xl2tpd", "action": "reload"}]
+    assert Policy().services(["ipsec"], lambda name: name == "swanctl") == [{"name": "swanctl", "action": "reload"}]
+
+
 def test_only_what_is_installed_is_reloaded_once_and_in_order():
     policy = Policy()
     assert policy.services(["sqm", "adblock"], lambda name: name == "adblock") == [

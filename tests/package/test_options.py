@@ -280,7 +280,8 @@ def tree(tmp_path):
     view.write_text(VIEW)
     (package / "Makefile").write_text(
         "PKG_NAME:=made\ndefine Package/made\nendef\ndefine Package/made/install\n"
-        "\t$(INSTALL_CONF) ./files/$(PKG_NAME).config \\\n\t\t$(1)/etc/config/made\nendef\n"
+        "\t$(INSTALL_CONF) ./files/$(PKG_NAME).config \\\n\t\t$(1)/etc/config/made\n"
+        "\t$(INSTALL_BIN) ./files/made.init $(1)/etc/init.d/maded\nendef\n"
     )
     (package / "files/made.config").write_text(
         "# a config file\nconfig service 'main'\n\toption enabled '0'\n\toption folder '/var/made'\n"
@@ -302,7 +303,7 @@ def test_a_checkout_is_read_as_a_whole(tree):
     assert options["words"]["list"]
     assert options["word"] == {"type": "string", "mark": "exec"}  # the form alone did not say it
     assert made["made"]["peer"]["options"]["key"]["mark"] == "secret:made-key"
-    assert kept == []
+    assert kept == [] and book.services == {"made": {"maded"}}
     lines = generate.report(book, made, kept, {})
     assert any("an option whose name is made as the view runs" in line for line in lines)
 
@@ -331,7 +332,7 @@ def test_a_review_wins_over_rules_and_over_what_was_there(tree):
     assert options["mtu"] == {"type": "string", "mark": "exec"} and options["new"] == {"type": "port"}
     assert options["login"] == {"type": "string", "mark": "exec", "secret": True}
     assert "loud" not in options and made["made"]["rule"]["mark"] == "exec"
-    assert json.loads(generate.text("made", made["made"], True))["reviewed"] is True
+    assert json.loads(generate.text(made["made"], True, ["made"]))["reviewed"] is True
 
 
 def test_sections_that_are_code_are_so_with_all_their_options():
