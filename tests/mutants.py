@@ -40,6 +40,7 @@ OF_STANDS = ("tests/change/test_stands.py",)
 HARMLESS, OF_HARMLESS = "oasis/change/harmless.py", ("tests/change/test_harmless.py",)
 ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/history/test_ends.py",)
 DETOURS, OF_DETOURS = "oasis/change/reach/detours.py", ("tests/change/reach/test_detours.py",)
+OF_MADE = ("tests/catalogue/test_generated.py",)
 OF_TIMES = ("tests/tools/test_times_daemon.py",)
 OF_ALLOWANCE = ("tests/change/test_allowance.py",)
 OF_ROLES = ("tests/api/test_roles.py",)
@@ -2024,6 +2025,41 @@ MUTANTS = (
         "if not is_code(package, name)",
         "",
         OF_REPAIR,
+    ),
+    (
+        "generated: what nobody reviewed waits",
+        PLAN,
+        "unreviewed = [] if is_undo else self.policy.unreviewed(differences)",
+        "unreviewed = []",
+        OF_MADE,
+    ),
+    (
+        "generated: nothing that nobody reviewed ahead",
+        JOB_RUN,
+        'any(reason.startswith(UNREVIEWED.partition(":")[0])',
+        "any(False",
+        OF_MADE,
+    ),
+    (
+        "generated: nothing is added to what is forbidden",
+        "oasis/catalogue/entries.py",
+        'ours is not None and ("mark" in ours or "*" in ours["options"])',
+        "False",
+        OF_MADE,
+    ),
+    (
+        "generated: what is written by hand wins",
+        "oasis/catalogue/entries.py",
+        '{**options, **ours["options"]}',
+        '{**ours["options"], **options}',
+        OF_MADE,
+    ),
+    (
+        "generated: a text is one harmless word",
+        "oasis/catalogue/validators.py",
+        '"[A-Za-z0-9_.:,@%+=^!][A-Za-z0-9_.:,@%+=^!-]{0,255}",',
+        '"[!-~]{1,256}",',
+        OF_MADE,
     ),
     (
         "names: a quote in a firewall's name",
