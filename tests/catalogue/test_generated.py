@@ -33,6 +33,19 @@ MADE = {
 }
 # of no review; see package/options/review.json
 UNSEEN = "udpspeeder"
+# what owners ask of packages that no one wrote an entry for by hand: package.type.option=value
+WISHES = """
+pbr.policy.src_addr=192.168.1.0/24 pbr.policy.dest_port=443 tailscale.settings.advertise_routes=192.168.1.0/24
+zerotier.network.id=8056c2e21c000001 adguardhome.adguardhome.verbose=1 usteer.usteer.min_snr=-80
+adblock-fast.file_url.url=https://example.org/list.txt dawn.metric.rssi_val=-60 umdns.umdns.network=lan
+travelmate.travelmate.trm_iface=lan wifi_schedule.entry.starttime=23:00 igmpproxy.phyint.direction=upstream
+udpxy.udpxy.port=4022 lldpd.lldpd.enable_cdp=1 ipsec.remote.gateway=vpn.example.com xl2tp.global.port=1701
+ksmbd.share.read_only=yes smartdns.server.type=tls dnscrypt-proxy.dnscrypt-proxy.resolver=cloudflare
+nextdns.nextdns.config=abc123 chrony.server.hostname=time.example.org qosify.interface.bandwidth_up=20mbit
+aria2.aria2.max_concurrent_downloads=3 hd-idle.hd-idle.disk=sda p910nd.p910nd.port=0 mosquitto.listener.port=1883
+nodogsplash.nodogsplash.maxclients=50 opennds.opennds.sessiontimeout=1200 olsrd.Interface.interface=lan
+keepalived.vrrp_instance.priority=100 ser2net.proxy.baudrate=115200 ttyd.ttyd.port=7681
+"""
 
 
 def added(made=MADE):
@@ -73,6 +86,18 @@ def test_the_way_to_the_router_is_by_hand_alone():
         "luci",
     }
     assert len(made) > 200
+
+
+@pytest.mark.parametrize("wish", WISHES.split())
+def test_what_owners_ask_of_packages_of_the_feed_is_known(wish):
+    path, _, value = wish.partition("=")
+    package, type_, option = path.split(".")
+    assert package not in entries.by_hand()
+    there = {"s": {".type": type_}, "lan": {".type": "interface"}}
+    change = {"package": package, "op": "set", "section": "s", "option": option}
+    assert check.check([{**change, "value": value}], lambda name: there) == []
+    found = check.check([{**change, "value": "/bin/sh -c reboot"}], lambda name: there)
+    assert [one["kind"] for one in found] == ["bad_value"]
 
 
 def test_rules_alone_show_nothing_that_is_named_like_a_secret():
