@@ -38,7 +38,7 @@ CALLS = 8
 ANSWER_BYTES = 256 * 1024
 
 _TOO_MANY = "not run: at most %d calls in one answer" % CALLS
-_STOPPED = "not run: stopped by the owner"
+_STOPPED = "not run: stopped by "
 _BROKEN = "not finished: a fault in oasis; look whether it had an effect"
 _NO_MORE = "no more tool calls in this turn: tell the owner what was done and what is left"
 
@@ -69,6 +69,7 @@ class Turn:
         self._new_id = new_id
         self._emit = run.emit
         self._is_cancelled = run.is_cancelled
+        self._run = run
         self._source = model.source  # {"provider", "model"} as stored with each answer; another service changes it
         self._taint: list[str] = []  # of what the model was sent last
         self._written: fences.Written | None = None
@@ -96,7 +97,7 @@ class Turn:
                 elif number == rounds - 1:
                     self._system += "\n" + _NO_MORE
         except Cancelled:
-            state, error = "cancelled", CancelledError("stopped by the owner")
+            state, error = "cancelled", CancelledError("stopped by " + self._run.ended_by)
         except OasisError as failure:
             state, error = "error", failure
         except Exception as bug:
@@ -175,7 +176,7 @@ class Turn:
                 if number >= CALLS:
                     text = _TOO_MANY
                 elif self._is_cancelled():
-                    text = _STOPPED
+                    text = _STOPPED + self._run.ended_by
                 else:
                     if written and call["id"] in written.refusals:
                         text = written.refusals[call["id"]]

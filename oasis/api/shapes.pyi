@@ -333,6 +333,7 @@ class Info(TypedDict):
     pending: Change | None
     unconfined: NotRequired[str]
     bus: NotRequired[list[str]]
+    parts_wait: NotRequired[str]  # what other parts wait for that are installed now
     upstream: NotRequired[bool]
     ending: NotRequired[list[Change]]
 

@@ -71,7 +71,7 @@ def _installed() -> dict[str, tuple[int, int]]:
 
 def is_here(part: str) -> bool:
     """Tell whether a part is installed now, which need not be so since the manifests were read."""
-    return part in _installed()
+    return any(os.path.exists(f"{_HERE}/{part}/manifest{suffix}") for suffix in (".py", ".pyc"))
 
 
 def has_changed() -> bool:
@@ -170,7 +170,8 @@ def listed(attribute: str) -> tuple[str, ...]:
 
 def first(attribute: str) -> Any:
     """Return what the first manifest has by a name, None where no installed part has it."""
-    return next((getattr(manifest, attribute) for manifest in manifests() if hasattr(manifest, attribute)), None)
+    found = (one for one in manifests() if hasattr(one, attribute) and is_here(one.__name__.split(".")[2]))
+    return next((getattr(one, attribute) for one in found), None)
 
 
 def missing(kind: str, name: str) -> UsageError | None:
@@ -184,14 +185,34 @@ def missing(kind: str, name: str) -> UsageError | None:
     return None
 
 
-def all_missing(state_folder: str = "") -> dict[str, UsageError]:
-    """Return what to say of each part that is not in use; with a folder only of those that keep something there."""
-    there = {manifest.__name__.split(".")[2] for manifest in manifests()} - {*refused}
+def check_here(module: str) -> None:
+    """Raise UsageError for a module of a part that was removed since the manifests were read."""
+    part = module.partition("parts.")[2].partition(".")[0]
+    if not is_here(part):
+        raise absent(part)
+
+
+def check_role(role: str) -> None:
+    """Raise UsageError for a role of a part that is not in use, or was removed since: it gives no more orders."""
+    if role in ("owner", "viewer"):
+        return
+    for part, row in jsonl.table(__file__, "known.json").items():
+        if role in row.get("roles", ()) and (part in refused or not is_here(part)):
+            raise absent(part)
+
+
+def all_missing(state_folder: str = "", types: set[str] | frozenset[str] = frozenset()) -> dict[str, UsageError]:
+    """Return what to say of each part that is not in use.
+
+    With a folder only of those that keep something there, or have one of these types of sections in the settings.
+    """
+    there = {manifest.__name__.split(".")[2] for manifest in manifests()} & {*_installed()} - {*refused}
     found = {}
     for name, row in jsonl.table(__file__, "known.json").items():
         if name in there or name == "core":
             continue
-        if not state_folder or any(_has_content(f"{state_folder}/{kept}") for kept in row["keeps"]):
+        is_kept = any(_has_content(f"{state_folder}/{kept}") for kept in row["keeps"])
+        if not state_folder or is_kept or not types.isdisjoint(row["sections"]):
             found[name] = absent(name)
     return found
 
