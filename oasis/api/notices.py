@@ -71,6 +71,17 @@ class Notices:
             listener(notice)
         return notice
 
+    def missing(self, texts: list[str]) -> None:
+        """Tell of parts that are missing or refused, of each once; of those that are back nothing is said any more."""
+        texts = [self._hide(clean.line(text))[:TEXT_CHARS] for text in texts]
+        with self._lock:
+            self._kept = [one for one in self._kept if one["kind"] != "part_missing" or one["text"] in texts]
+            known = [one["text"] for one in self._kept]
+            self._store()
+        for text in texts:
+            if text not in known:
+                self.tell("part_missing", text)
+
     def changed(self, record: Record) -> None:
         """Tell of a change that has a new state; `record` is that of the journal."""
         kind, words = _STATES.get(str(record["state"]), ("", ""))

@@ -213,13 +213,16 @@ class OptionalParts:
         texts = ["%s, and what it keeps for you waits for it: %s" % (one.message, one.hint) for one in waits.values()]
         offline = parts.all_missing().get("offline")
         # Where nothing was asked yet, the owner is only about to choose a service.
-        is_used = offline is not None and kit.files.names(kit.settings.chat_folder())
-        if offline is not None and is_used and kit.settings.services()[0]["vendor"] == OFFLINE:
+        is_used = kit.settings.services()[0]["vendor"] == OFFLINE and kit.files.names(kit.settings.chat_folder())
+        if offline is not None and is_used:
             what = (offline.message, offline.hint)
             texts.append("%s, and no other AI service is set up, so nothing answers: %s" % what)
+        told = (*waits, *(["offline"] if is_used else []))
+        every = parts.all_refused()
+        texts += ["%s: %s" % (every[name].message, every[name].hint) for name in every if name not in told]
+        self.part("notice").missing(texts)
         for text in texts:
             kit.log(text)
-            self.part("notice").tell("part_missing", text)
 
     def settle(self) -> None:
         """Let parts be as the settings want them; where nobody turned one on, nothing of it is loaded."""

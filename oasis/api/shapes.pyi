@@ -323,6 +323,12 @@ class WaitingPlan(TypedDict):
     id: str
     summary: str
 
+class MissingPart(TypedDict):
+    part: str
+    message: str
+    hint: str
+    refused: bool
+
 class Info(TypedDict):
     version: str
     root: str
@@ -336,6 +342,7 @@ class Info(TypedDict):
     parts_wait: NotRequired[str]  # what other parts wait for that are installed now
     upstream: NotRequired[bool]
     ending: NotRequired[list[Change]]
+    missing: NotRequired[list[MissingPart]]
 
 class SetupState(TypedDict):
     models: list[str]

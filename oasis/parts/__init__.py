@@ -29,10 +29,11 @@ Modules are named below oasis/: "parts.schedule.scheduler".
 from __future__ import annotations
 
 import os
+import sys
 
 from oasis import VERSION
 from oasis.core import jsonl
-from oasis.errors import UsageError
+from oasis.errors import SchemaError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,12 +88,45 @@ def manifests() -> tuple[ModuleType, ...]:
         taken = {what: set(names) for what, names in jsonl.table(__file__, "known.json")["core"].items()}
         for name in _seen:
             try:
+                lacking = _not_whole(name)
+                if lacking:
+                    raise ValueError(lacking)
                 manifest = __import__(f"oasis.parts.{name}.manifest", fromlist=("manifest",))
                 _check(name, manifest, taken)
                 _read[0].append(manifest)
             except (Exception, SystemExit) as error:  # whatever is in that file: it is not ours alone
-                refused[name] = str(error) or type(error).__name__
+                refused[name] = _why(error)
     return tuple(_read[0])
+
+
+def _not_whole(part: str) -> str:
+    """Return which file of a part is missing or cut off, as on a full flash; "" where none is.
+
+    Shape of its files.json, which `make package` writes: {path in its folder: size_bytes}; without it nothing is known.
+    """
+    folder = f"{_HERE}/{part}/"
+    try:
+        with open(folder + "files.json", "rb") as file:
+            sizes = jsonl.loads(file.read())
+    except FileNotFoundError:
+        return ""
+    except (OSError, SchemaError):
+        sizes = {"files.json": -1}
+    for name, size_bytes in sizes.items() if isinstance(sizes, dict) else ():
+        try:
+            is_whole = os.path.getsize(folder + name) == size_bytes
+        except OSError:
+            is_whole = False
+        if not is_whole:
+            return f"its file {name} is missing or cut off, as when the flash was full"
+    return ""
+
+
+def _why(error: BaseException) -> str:
+    words = str(error) or type(error).__name__
+    if isinstance(error, ImportError) and "bad magic number" in words:
+        return "it is made for another Python than that of this router (%d.%d)" % sys.version_info[:2]
+    return words
 
 
 def _check(part: str, manifest: ModuleType, taken: dict[str, set[str]]) -> None:
@@ -217,6 +251,11 @@ def all_missing(state_folder: str = "", types: set[str] | frozenset[str] = froze
     return found
 
 
+def all_refused() -> dict[str, UsageError]:
+    """Return what to say of each part that is installed and cannot be used."""
+    return {name: absent(name) for name in sorted(refused)}
+
+
 def _has_content(path: str) -> bool:
     try:
         return bool(os.listdir(path)) if os.path.isdir(path) else os.path.getsize(path) > 0
@@ -237,7 +276,7 @@ def absent(part: str) -> UsageError:
 def broken(part: str, error: BaseException) -> UsageError:
     """Return what to say of a part that failed when it was loaded: its files are broken, or were removed since."""
     if is_here(part):
-        refused[part] = str(error) or type(error).__name__
+        refused[part] = _not_whole(part) or _why(error)
     return absent(part)
 
 

@@ -261,6 +261,7 @@ def test_a_part_whose_modules_are_broken_stops_nobody_else(copy, tmp_path, fault
         assert second.process.poll() is None
         error = second.call("schedule.list")["error"]
         assert "the schedule: the package oasis-schedule cannot be used: " in error["message"]
+        told(second, "the messenger: the package oasis-telegram cannot be used: ")  # it is looked at last
         missing = {one["part"]: one["refused"] for one in second.call("info")["missing"]}
         assert {"schedule": True, "telegram": True, "offline": True}.items() <= missing.items()
         assert "configure" in str(second.call("tool.list")) and "remember" not in str(second.call("tool.list"))
@@ -280,6 +281,56 @@ def test_many_reloads_at_once_are_one_and_a_stop_among_them_stops(copy, daemon):
     for _ in range(500):
         daemon.process.send_signal(signal.SIGHUP)
     assert daemon.stop() == 0
+
+
+def test_a_part_that_was_written_in_part_is_refused_with_the_reason_everywhere(copy, tmp_path):
+    for name in ("schedule", "offline", "memory"):
+        files = {
+            os.path.relpath(os.path.join(folder, file), copy / name): os.path.getsize(os.path.join(folder, file))
+            for folder, _, files in os.walk(copy / name)
+            for file in files
+        }
+        (copy / name / "files.json").write_text(json.dumps(files))
+    os.truncate(copy / "schedule/scheduler.py", 100)
+    os.remove(copy / "offline/provider.py")
+    root = copy_root(str(tmp_path / "router"))
+    why = {
+        "schedule": "its file scheduler.py is missing or cut off, as when the flash was full",
+        "offline": "its file provider.py is missing or cut off, as when the flash was full",
+    }
+    for _ in range(2):  # the second one tells nothing twice
+        daemon = start_daemon(root, library=str(copy.parent.parent))
+        try:
+            assert {one["part"] for one in daemon.call("info")["missing"] if one["refused"]} == set(why)
+            shown = oasis(copy, "status", OASIS_ROOT=root).stdout
+            notices = [one["text"] for one in daemon.call("notice.list")["notices"]]
+            found = str(daemon.call("doctor.run"))
+            assert len(notices) == len(why)
+            for name, words in why.items():
+                told_of = f"the package oasis-{name} cannot be used: {words}"
+                again = f"install it again: opkg install --force-reinstall oasis-{name}"
+                assert f"{told_of}: {again}" in shown and f"part-refused:{name}" in found
+                assert any(f"{told_of}: {again}" in text for text in notices)
+        finally:
+            daemon.stop()
+
+
+@pytest.mark.parametrize("file", ["provider.py", "intents/en.json"])
+def test_a_built_in_service_that_breaks_while_the_daemon_runs_says_so(copy, daemon, file):
+    os.remove(copy / "offline" / file)
+    run = daemon.call("run.start", message="what is my lan address?")["run"]
+    until, events = time.monotonic() + 60 * SLOWER, []
+    while "error" not in str(events):
+        events = daemon.call("run.poll", run=run, since=0, wait_ms=1000)["events"]
+        assert time.monotonic() < until, events
+    assert "the built-in service: the package oasis-offline cannot be used: " in str(events)
+    assert "install it again: opkg install --force-reinstall oasis-offline" in str(events)
+
+
+def test_bytecode_of_another_python_is_called_so(copy):
+    os.remove(copy / "schedule/manifest.py")
+    (copy / "schedule/manifest.pyc").write_bytes(b"\xf3\r\r\x00" + bytes(12))
+    assert "made for another Python" in run(copy, TABLES)["refused"]["schedule"]
 
 
 @pytest.fixture
