@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     from manifest import Files, Manifest, Package
 
+PART = "/usr/lib/oasis/oasis/parts"
+
 
 class BuildError(Exception):
     """What keeps a package from being built, for the person at the shell."""
@@ -115,6 +117,15 @@ def compiled(files: Files, python: str) -> Files:
     return dict(sorted({**{path: what for path, what in files.items() if path not in sources}, **made}.items()))
 
 
+def sizes(files: Files) -> Files:
+    """Return the file by which a router tells that a part is whole, {} where the files are no part; see oasis/parts."""
+    folder = next((path.rpartition("/")[0] for path in files if re.fullmatch(PART + r"/\w+/manifest\.pyc?", path)), "")
+    if not folder:
+        return {}
+    inside = {path[len(folder) + 1 :]: len(data) for path, (data, _) in files.items() if path.startswith(folder + "/")}
+    return {folder + "/files.json": (json.dumps(inside, separators=(",", ":")).encode(), 0o644)}
+
+
 def interpreter(python: str, find: Callable[[str], str | None] = shutil.which) -> str:
     """Return the path of a Python, by its version like 3.11. Raises: BuildError where it is not here."""
     name = "python" + python
@@ -142,6 +153,7 @@ def packages(manifest: Manifest, repository: str, python: str = "") -> list[Pack
             continue
         is_copy = "only" in about
         files = compiled(files, python) if python and not is_copy else files
+        files = {**sizes(files), **files}
         found.append(manifests.Package(name, about, manifest, files, manifests.needs(manifest, about, python)))
     return found
 

@@ -29,6 +29,9 @@ KEEPS = {
     "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"], "offline": [],
     "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
 }  # fmt: skip
+# What is theirs in the settings of Oasis.
+SECTIONS = {"lua": ["plugin"], "mcp": ["mcp_server", "remote_mcp_server"]}
+_OURS = {"owner", "viewer"}
 
 
 def text() -> str:
@@ -51,7 +54,9 @@ def text() -> str:
             "chat_commands": list(getattr(manifest, "CHAT_COMMANDS", {})),
             "methods": list(getattr(manifest, "METHODS", {})),
             "tools": tools,
+            "roles": sorted({*getattr(manifest, "ROLE_METHODS", {}), *getattr(manifest, "ROLE_TOOLS", {})} - _OURS),
             "keeps": KEEPS[name],
+            "sections": SECTIONS.get(name, []),
         }
         rows.append(f"{json.dumps(name)}: {json.dumps(found)}")
     return "{" + ",\n ".join(rows) + "}\n"

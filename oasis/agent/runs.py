@@ -82,8 +82,15 @@ class Run:
         self._held = ""
         self._open_end = open_end
         self._news = news or threading.Condition()
-        cancelled = threading.Event()
-        self.cancel, self.is_cancelled = cancelled.set, cancelled.is_set  # it ends by itself, soon
+        self._cancelled = threading.Event()
+        self.is_cancelled = self._cancelled.is_set
+        self.ended_by = "the owner"  # where it is cancelled
+
+    def cancel(self, by: str = "") -> None:
+        """Have the run end by itself, soon; `by` is who ended it, where it is not the owner."""
+        if by and not self.is_cancelled():
+            self.ended_by = by
+        self._cancelled.set()
 
     def answers(self, message: str) -> None:
         """Know which message of the owner the run answers."""
@@ -277,11 +284,6 @@ class Runs:
         for run in self.active():
             while run.ended_s is None and self._now_s() < deadline:
                 run.poll(1 << 60, 50)
-
-    def cancel_all(self) -> None:
-        """Ask every run to stop, because the daemon does."""
-        for run in self.active():
-            run.cancel()
 
     def _forget_old(self) -> None:
         ended = [(run.ended_s, name) for name, run in self._runs.items() if run.ended_s is not None]

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 
+from oasis import parts
 from oasis.agent import briefing, context
 from oasis.agent.briefing import rounds_of
 from oasis.agent.client import Asker, Asking, Failover, Offline, allowed, failing, prompts, silent
@@ -106,6 +107,7 @@ class TurnStarter:
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
+        parts.check_role(who.role)
         goal_turns = checked(asked["turns"]) if "turns" in asked else 0
         name = context.place(asked, self._chats)
         wanted = asked.get("service") or (asked.get("options") or {}).get("provider_ptr")

@@ -41,7 +41,7 @@ CALLS = 8
 ANSWER_BYTES = 256 * 1024
 
 _TOO_MANY = "not run: at most %d calls in one answer" % CALLS
-_STOPPED = "not run: stopped by the owner"
+_STOPPED = "not run: stopped by "
 _BROKEN = "not finished: a fault in oasis; look whether it had an effect"
 _NO_MORE = "no more tool calls in this turn: tell the owner what was done and what is left"
 _LEFT = "only %d more of your answers in this turn may call tools"
@@ -74,6 +74,7 @@ class Turn:
         self._new_id = new_id
         self._emit = run.emit
         self._is_cancelled = run.is_cancelled
+        self._run = run
         self._source = model.source  # {"provider", "model"} as stored with each answer; another service changes it
         self._taint: list[str] = []  # of what the model was sent last
         self._written: fences.Written | None = None
@@ -98,12 +99,10 @@ class Turn:
                 if left == 0:
                     break
                 left -= 1
-                if (
-                    self._correction is not None and self._correction.is_over
-                ):  # what is left to do is to look why, and to tell
+                if self._correction is not None and self._correction.is_over:  # it may look why, and tells
                     left = min(left, COUNTDOWN)
         except Cancelled:
-            state, error = "cancelled", CancelledError("stopped by the owner")
+            state, error = "cancelled", CancelledError("stopped by " + self._run.ended_by)
         except OasisError as failure:
             state, error = "error", failure
         except Exception as bug:
@@ -196,7 +195,7 @@ class Turn:
                 if number >= CALLS:
                     text = _TOO_MANY
                 elif self._is_cancelled():
-                    text = _STOPPED
+                    text = _STOPPED + self._run.ended_by
                 elif correction and correction.is_over and name not in [tool["name"] for tool in self._looking]:
                     text = LAST
                 else:

@@ -83,6 +83,7 @@ class Methods:
             absent = parts.missing("methods", name.partition(".")[0])
             raise absent or UsageError("there is no method %r" % name, "there are: " + ", ".join(TABLE))
         method = TABLE[name]
+        parts.check_role(str(role["name"]))
         if name not in ROLES.get(str(role["name"]), ()):
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, method.arguments)
@@ -107,6 +108,7 @@ class Methods:
             "approval": self._services.policy.approval, "pending": shown(pending) if pending else None,
             "waiting": self._cards(), "ending": self._ending(), "unconfined": self._services.unconfined(),
             "upstream": self._services.has_old(), "bus": self._services.bus_faults(),
+            "parts_wait": self._services.parts_wait(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
             "missing": [
                 {"part": name, "message": one.message, "hint": one.hint, "refused": name in parts.refused}
@@ -298,6 +300,7 @@ class Methods:
         peer: Any = role.get("peer")
         if peer is None:
             raise UsageError("client.join is for a connection of the socket", "the bus asks for each call who it is")
+        parts.check_role("client")
         known = clean.name(name) or "without a name"
         if peer.setdefault("client", known) != known:  # under another name it would follow what others began
             raise PolicyError("this connection is the client %s for good" % peer["client"], "open another one")

@@ -24,7 +24,7 @@ if False:  # annotations only
     from oasis.system.files import Files
 
 KINDS = ("change_applied", "change_rolled_back", "change_expired", "budget_reached", "schedule_result",
-         "schedule_waiting", "event", "doctor", "part_missing")  # fmt: skip
+         "schedule_waiting", "event", "doctor", "part_missing", "parts_waiting", "plan_dropped")  # fmt: skip
 # What a page shows and a phone can hold at once; older ones are in the history of changes anyway.
 KEPT = 50
 TEXT_CHARS = 500
@@ -70,6 +70,17 @@ class Notices:
         for listener in listeners:
             listener(notice)
         return notice
+
+    def missing(self, texts: list[str]) -> None:
+        """Tell of parts that are missing or refused, of each once; of those that are back nothing is said any more."""
+        texts = [self._hide(clean.line(text))[:TEXT_CHARS] for text in texts]
+        with self._lock:
+            self._kept = [one for one in self._kept if one["kind"] != "part_missing" or one["text"] in texts]
+            known = [one["text"] for one in self._kept]
+            self._store()
+        for text in texts:
+            if text not in known:
+                self.tell("part_missing", text)
 
     def changed(self, record: Record) -> None:
         """Tell of a change that has a new state; `record` is that of the journal."""

@@ -24,6 +24,7 @@ import sys
 import threading
 
 from oasis import parts
+from oasis.config.settings import OFFLINE
 from oasis.core import jsonl
 from oasis.errors import OasisError, UsageError
 
@@ -52,6 +53,7 @@ if False:  # annotations only
         def turn_starter(self) -> TurnStarter: ...
         def conversations(self) -> Conversations: ...
         def book(self) -> Book: ...
+        def parts_wait(self) -> str: ...  # what other parts wait for that are installed now
         def bus_faults(self) -> list[str]: ...  # what is wrong with our place on the bus
         def has_old(self) -> bool: ...  # whether chats of the Lua Oasis wait to be imported
         def is_clock_trusted(self, newest_unix_s: int, /) -> bool: ...
@@ -95,7 +97,9 @@ class Offered:
         self._specs: list[dict[str, Any]] = []
 
     def specs(self) -> list[dict[str, Any]]:
-        """Return the specs, always the same list."""
+        """Return the specs, always the same list while the part is installed."""
+        if not parts.is_here(self._file.split("/")[1]):
+            return []
         if not self._specs and not self._is_broken:
             try:
                 self._specs = jsonl.table(os.path.dirname(__file__), self._file)["tools"]
@@ -121,12 +125,17 @@ class OptionalParts:
         self._offered = [Offered(name, file, self.part, kit.log) for name, file in parts.merged("TOOLS").items()]
 
     def part(self, name: str) -> Any:
-        """Return a part by the first word of its methods, made now if need be; raise UsageError where there is none."""
+        """Return a part by the first word of its methods, made now if need be; raise UsageError where there is none.
+
+        One whose package was removed is none from that moment on.
+        """
         with self._lock:
+            if name not in self.modules:
+                raise parts.missing("methods", name) or UsageError("there is no part %r" % name)
+            place = self.modules[name]
+            if name not in OWN:
+                parts.check_here(place)
             if name not in self._parts:
-                if name not in self.modules:
-                    raise parts.missing("methods", name) or UsageError("there is no part %r" % name)
-                place = self.modules[name]
                 try:
                     gather = __import__("oasis." + place, fromlist=["gather"]).gather
                 except (Exception, SystemExit) as error:
@@ -142,7 +151,11 @@ class OptionalParts:
 
     def find(self, name: str) -> Any:
         """Return a part, None where it is not installed."""
-        return self.part(name) if name in self.modules else None
+        return self.part(name) if name in self.modules and not self._is_gone(name) else None
+
+    def _is_gone(self, name: str) -> bool:
+        """Tell whether the package of a part was removed since the daemon began."""
+        return name not in OWN and not parts.is_here(self.modules[name].split(".")[1])
 
     def outside(self) -> list[Callable[[], list[Any]]]:
         """Return what gives the sources of tools that others wrote, one for each part that has some."""
@@ -154,6 +167,8 @@ class OptionalParts:
 
     def _usable(self, name: str) -> Any:
         """Return a part; None, and a line in the log, where it cannot be loaded: everything else goes on without it."""
+        if self._is_gone(name):
+            return None
         try:
             return self.part(name)
         except UsageError as error:
@@ -163,7 +178,7 @@ class OptionalParts:
     def _tried(self, name: str, step: str, is_wanted: Callable[[Services], bool]) -> None:
         """Have a part begin or follow the settings; a fault of it is logged, and stops nobody else."""
         try:
-            if self.is_made(name) or is_wanted(self._kit):
+            if not self._is_gone(name) and (self.is_made(name) or is_wanted(self._kit)):
                 getattr(self.part(name), step)()
         except OasisError as error:
             self._kit.log("%s stays as it was: %s" % (name, error.message))
@@ -194,21 +209,45 @@ class OptionalParts:
         """Let parts that work by themselves begin."""
         for name, is_wanted in parts.merged("STARTING").items():
             self._tried(name, "start", is_wanted)
-        for one in parts.all_missing(self._kit.root.state_folder).values():
-            text = "%s, and what it keeps for you waits for it: %s" % (one.message, one.hint)
-            self._kit.log(text)
-            self.part("notice").tell("part_missing", text)
+        kit = self._kit
+        types = {section.type for section in kit.settings.sections()}
+        waits = parts.all_missing(kit.root.state_folder, types)
+        texts = ["%s, and what it keeps for you waits for it: %s" % (one.message, one.hint) for one in waits.values()]
+        offline = parts.all_missing().get("offline")
+        # Where nothing was asked yet, the owner is only about to choose a service.
+        is_used = kit.settings.services()[0]["vendor"] == OFFLINE and kit.files.names(kit.settings.chat_folder())
+        if offline is not None and is_used:
+            what = (offline.message, offline.hint)
+            texts.append("%s, and no other AI service is set up, so nothing answers: %s" % what)
+        told = (*waits, *(["offline"] if is_used else []))
+        every = parts.all_refused()
+        texts += ["%s: %s" % (every[name].message, every[name].hint) for name in every if name not in told]
+        self.part("notice").missing(texts)
+        for text in texts:
+            kit.log(text)
 
     def settle(self) -> None:
         """Let parts be as the settings want them; where nobody turned one on, nothing of it is loaded."""
         for name, is_wanted in parts.merged("SETTLING").items():
             self._tried(name, "settle", is_wanted)
 
+    def leave(self) -> None:
+        """End what parts have running whose packages were removed, whatever else runs."""
+        with self._lock:
+            gone = [self._parts.pop(name) for name in list(self._parts) if self._is_gone(name)]
+        self._close(gone)
+
     def close(self) -> None:
         """End what parts have running."""
-        for part in list(self._parts.values()):
+        self._close(list(self._parts.values()))
+
+    def _close(self, made: list[Any]) -> None:
+        for part in made:
             if getattr(part, "close", None) is not None:
-                part.close()
+                try:
+                    part.close()
+                except Exception as bug:  # the next one is ended all the same
+                    sys.excepthook(type(bug), bug, bug.__traceback__)
 
 
 # As METHODS of a manifest, of what is no optional part.

@@ -323,6 +323,12 @@ class WaitingPlan(TypedDict):
     id: str
     summary: str
 
+class MissingPart(TypedDict):
+    part: str
+    message: str
+    hint: str
+    refused: bool
+
 class Info(TypedDict):
     version: str
     root: str
@@ -333,8 +339,10 @@ class Info(TypedDict):
     pending: Change | None
     unconfined: NotRequired[str]
     bus: NotRequired[list[str]]
+    parts_wait: NotRequired[str]  # what other parts wait for that are installed now
     upstream: NotRequired[bool]
     ending: NotRequired[list[Change]]
+    missing: NotRequired[list[MissingPart]]
 
 class SetupState(TypedDict):
     models: list[str]

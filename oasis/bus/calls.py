@@ -132,7 +132,6 @@ class Answers:
         self._waiters = Waiters()
         self._lock = threading.Lock()
         self._phone: Any = None
-        self._has_others = parts.first("bus_methods") is not None
 
     def answer(self, call: Call) -> Mapping[str, object]:
         """Return the reply to a call; it never raises."""
@@ -165,7 +164,7 @@ class Answers:
         reply = self._methods.call(name, arguments, role)
         if name == "chat.list":
             return fitting(reply)
-        is_plain = self._has_others and name == "chat.load" and not set(arguments) - {"id", SESSION}
+        is_plain = name == "chat.load" and not set(arguments) - {"id", SESSION} and parts.first("bus_methods")
         return self._upstream().plain(reply) if is_plain else reply
 
     def _poll(self, arguments: Mapping[str, object], most_ms: int, role: Role) -> Mapping[str, object]:
@@ -183,6 +182,9 @@ class Answers:
 
     def _upstream(self) -> Any:
         with self._lock:
+            for manifest in parts.manifests():
+                if hasattr(manifest, "bus_methods"):
+                    parts.check_here(manifest.__name__)
             if self._phone is None:
                 self._phone = self._make_phone(self._waiters)
             return self._phone

@@ -57,7 +57,8 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     ]
     if info.get("unconfined"):
         lines.append(f"the AI worker is not confined: {info['unconfined']}")
-    lines += info.get("bus", [])
+    lines += [*info.get("bus", []), *([info["parts_wait"]] if info.get("parts_wait") else [])]
+    lines += [f"{one['message']}: {one['hint']}" for one in info.get("missing", []) if one["refused"]]
     if info.get("upstream"):
         lines.append("the older Oasis has chats here; to take them over: oasis import --upstream")
     lines += [f"plan {plan['id']} waits for approval: {plan['summary']} (oasis plans)" for plan in info["waiting"]]
@@ -185,9 +186,14 @@ def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if not text and not arguments["-d"]:
         raise UsageError("no key was typed", f"to take the one away that is kept: oasis key -d {identifier}")
     reply = call("service.key", {"identifier": identifier, "key": text})
+    lines = [f"the key of {identifier} is {'kept' if text else 'taken away'}"]
     if identifier == "telegram":
-        call("telegram.list", {})  # which looks at the settings again
-    return screen.result(reply, f"the key of {identifier} is {'kept' if text else 'taken away'}")
+        absent = parts.all_missing().get(identifier)
+        if absent is None:
+            call("telegram.list", {})  # which looks at the settings again
+        else:
+            lines.append(f"{absent.message} ({absent.hint})")
+    return screen.result(reply, lines)
 
 
 def models(call: Call, arguments: dict[str, str], screen: Screen) -> int:

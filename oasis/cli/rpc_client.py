@@ -74,8 +74,19 @@ class Client:
         return result
 
     def is_open(self) -> bool:
-        """Tell whether the next call goes over the connection of the one before."""
-        return self._socket is not None
+        """Tell whether the next call goes over the connection of the one before; one that the service ended is over."""
+        if self._socket is None:
+            return False
+        try:
+            self._socket.settimeout(0)
+            self._socket.recv(1, _socket.MSG_PEEK)
+        except BlockingIOError:  # nothing was said, and nothing is over
+            self._socket.settimeout(self._timeout_s)
+            return True
+        except OSError:
+            pass
+        self.close()  # what comes unasked is nobody's answer
+        return False
 
     def close(self) -> None:
         if self._socket is not None:

@@ -65,7 +65,12 @@ def main(argv: list[str]) -> int:
 def _serve(daemon: Daemon, stopping: int) -> bool:
     """Wait for the signal to stop; return whether the program is to begin again, since other parts are installed."""
     is_other = parts.has_changed()  # while this one began
-    while not (is_other and daemon.is_idle()):
+    said = None
+    while not (is_other and daemon.may_begin_again()):
+        words = daemon.parts_wait() if is_other else ""
+        if words != said:
+            daemon.note_waiting(words, not said)
+            said = words
         if is_other and not select.select([stopping], [], [], 1.0)[0]:
             continue
         # procd's word that the settings changed, once for all that came; at a terminal it is the terminal that goes.
@@ -74,8 +79,7 @@ def _serve(daemon: Daemon, stopping: int) -> bool:
         daemon.reload()
         daemon.parts.settle()
         is_other = parts.has_changed()
-        if is_other:
-            log("other parts are installed: they are taken up when nothing runs and no change waits")
+    daemon.note_waiting("", False)
     return True
 
 

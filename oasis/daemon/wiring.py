@@ -387,6 +387,7 @@ class Daemon:
         setting that needs a restart is reported, and so is an invalid value: then everything stays as it was.
         """
         settings = self.settings
+        self.parts.leave()
         self.offline.close()  # its next process sees which languages are installed
         try:
             confirm_s, management_s = settings.number("confirm_s", 0), settings.number("management_confirm_s", 0)
@@ -406,9 +407,45 @@ class Daemon:
         if late:
             log("taken over at the next start (service oasis restart): " + late)
 
-    def is_idle(self) -> bool:
-        """Tell whether nothing would be lost if the program began again now: no run, and no change that waits."""
-        return not self.runs.active() and self.transaction.pending() is None
+    def parts_wait(self) -> str:
+        """Return what other parts that are installed now wait for, "" for nothing.
+
+        A run that only waits for an approval is none of it: it may never end.
+        """
+        if not parts.has_changed():
+            return ""
+        pending = self.transaction.pending()
+        busy = ["change %s waits for your Keep" % pending["id"]] if pending else []
+        for run in self.runs.active():
+            if run.state != "waiting" and not run.is_cancelled():
+                busy.append("run %s%s" % (run.id, " in chat " + run.chat if run.chat else ""))
+        return "%s (now: %s)" % (_WAIT, ", ".join(busy)) if busy else ""
+
+    def note_waiting(self, words: str, is_new: bool) -> None:
+        """Note for the init script what other parts wait for, "" for nothing; tell the owner of the first of it."""
+        path, data = self.root.run_folder + "/waits", words.encode() + b"\n"
+        _tried("waits", (lambda: self.files.replace(path, data)) if words else lambda: self.files.remove(path))
+        if words and is_new:
+            log(words)
+            self.parts.part("notice").tell("parts_waiting", words)
+
+    def may_begin_again(self) -> bool:
+        """Tell whether the program may begin again now; what only waits for an approval is ended for that."""
+        if self.parts_wait():
+            return False
+        self._end_runs("the service, which takes up other parts")
+        return not self.runs.active()
+
+    def _end_runs(self, by: str) -> None:
+        """Have all runs end, with a notice of each plan that waits no more because of that."""
+        plans = self.approvals.plans()
+        for run in self.runs.active():
+            if not run.is_cancelled():
+                run.cancel(by)
+                for plan in plans:
+                    if plan["run"] == run.id:
+                        words = "A plan that waited for you was dropped by %s; nothing of it was done, ask again: %s"
+                        self.parts.part("notice").tell("plan_dropped", words % (by, plan["summary"]), chat=run.chat)
 
     def stop(self) -> None:
         """Roll back what nobody confirmed, stop serving, end runs and workers; each step whatever the one before did.
@@ -419,7 +456,7 @@ class Daemon:
         undoing.start()
         steps: list[tuple[str, Callable[[], object]]] = [
             *([("server", self._server.stop)] if self._server is not None else []),
-            ("runs", self.runs.cancel_all),
+            ("runs", lambda: self._end_runs("the service, which was stopped")),
             ("runs", lambda: self.runs.wait_ended(_STOP_S)),
             ("models", self.models.close),
             ("parts", self.parts.close),
@@ -433,7 +470,7 @@ class Daemon:
 
 
 def _tried(name: str, step: Callable[[], object]) -> None:
-    """Do one step of stopping; log a fault of it and go on."""
+    """Do one step, as of stopping; log a fault of it and go on."""
     try:
         step()
     except Exception:
@@ -443,6 +480,7 @@ def _tried(name: str, step: Callable[[], object]) -> None:
 
 
 _IDS = threading.Lock()
+_WAIT = "other parts are installed: they are taken up when nothing runs and no change waits"
 # What is built once at the start, and would pull the rug from under what is going on.
 AT_START = ("alive_loopback", "bus", "chat_path", "sync", "sync_interval_s", "uci_backend")
 # procd kills 5 s after it asked; the transaction needs the rest.

@@ -51,6 +51,13 @@ def _table(scene: Scene, method: str, key: str) -> Entry:
     return value if isinstance(value, dict) else {}
 
 
+def optional(scene: Scene) -> Found:
+    """An optional part is installed and cannot be used."""
+    for name, absent in scene.router.refused().items():
+        values = {"part": absent.message.partition(":")[0], "hint": absent.hint}
+        yield seen("part-refused", name, values, [absent.message])
+
+
 def release(scene: Scene) -> Found:
     """A release that gets no security fixes any more."""
     version = str(_table(scene, "board", "release").get("version") or "")

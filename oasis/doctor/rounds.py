@@ -33,7 +33,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("wifi-security", wireless.security), ("wifi-networks", wireless.unbound), ("password", care.password),
     ("flash", care.space), ("memory", care.memory), ("connections", care.connections), ("heat", care.heat),
     ("services", care.services), ("boot", care.disabled), ("staged", care.staged), ("configuration", care.broken),
-    ("unfinished", care.unfinished), ("release", care.release),
+    ("unfinished", care.unfinished), ("parts", care.optional), ("release", care.release),
 )  # fmt: skip
 
 _SEVERITIES = ("error", "warning", "info")

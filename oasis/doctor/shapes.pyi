@@ -7,6 +7,7 @@ from typing import Any as Any
 from typing import Protocol
 
 from oasis.doctor.scene import Scene as Scene
+from oasis.errors import UsageError
 
 Section = dict[str, Any]  # a section of UCI: options, and .name, .type, .anonymous, .index
 Entry = dict[str, Any]  # one reply of the bus, or a part of one
@@ -29,6 +30,8 @@ class Router(Protocol):
     def interfaces(self) -> list[Entry]: ...
     @property
     def history(self) -> Callable[[], Sequence[Values]]: ...
+    @property
+    def refused(self) -> Callable[[], dict[str, UsageError]]: ...
     @property
     def now_s(self) -> Callable[[], int]: ...
 

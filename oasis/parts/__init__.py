@@ -29,10 +29,11 @@ Modules are named below oasis/: "parts.schedule.scheduler".
 from __future__ import annotations
 
 import os
+import sys
 
 from oasis import VERSION
 from oasis.core import jsonl
-from oasis.errors import UsageError
+from oasis.errors import SchemaError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _installed() -> dict[str, tuple[int, int]]:
 
 def is_here(part: str) -> bool:
     """Tell whether a part is installed now, which need not be so since the manifests were read."""
-    return part in _installed()
+    return any(os.path.exists(f"{_HERE}/{part}/manifest{suffix}") for suffix in (".py", ".pyc"))
 
 
 def has_changed() -> bool:
@@ -87,12 +88,45 @@ def manifests() -> tuple[ModuleType, ...]:
         taken = {what: set(names) for what, names in jsonl.table(__file__, "known.json")["core"].items()}
         for name in _seen:
             try:
+                lacking = _not_whole(name)
+                if lacking:
+                    raise ValueError(lacking)
                 manifest = __import__(f"oasis.parts.{name}.manifest", fromlist=("manifest",))
                 _check(name, manifest, taken)
                 _read[0].append(manifest)
             except (Exception, SystemExit) as error:  # whatever is in that file: it is not ours alone
-                refused[name] = str(error) or type(error).__name__
+                refused[name] = _why(error)
     return tuple(_read[0])
+
+
+def _not_whole(part: str) -> str:
+    """Return which file of a part is missing or cut off, as on a full flash; "" where none is.
+
+    Shape of its files.json, which `make package` writes: {path in its folder: size_bytes}; without it nothing is known.
+    """
+    folder = f"{_HERE}/{part}/"
+    try:
+        with open(folder + "files.json", "rb") as file:
+            sizes = jsonl.loads(file.read())
+    except FileNotFoundError:
+        return ""
+    except (OSError, SchemaError):
+        sizes = {"files.json": -1}
+    for name, size_bytes in sizes.items() if isinstance(sizes, dict) else ():
+        try:
+            is_whole = os.path.getsize(folder + name) == size_bytes
+        except OSError:
+            is_whole = False
+        if not is_whole:
+            return f"its file {name} is missing or cut off, as when the flash was full"
+    return ""
+
+
+def _why(error: BaseException) -> str:
+    words = str(error) or type(error).__name__
+    if isinstance(error, ImportError) and "bad magic number" in words:
+        return "it is made for another Python than that of this router (%d.%d)" % sys.version_info[:2]
+    return words
 
 
 def _check(part: str, manifest: ModuleType, taken: dict[str, set[str]]) -> None:
@@ -170,7 +204,8 @@ def listed(attribute: str) -> tuple[str, ...]:
 
 def first(attribute: str) -> Any:
     """Return what the first manifest has by a name, None where no installed part has it."""
-    return next((getattr(manifest, attribute) for manifest in manifests() if hasattr(manifest, attribute)), None)
+    found = (one for one in manifests() if hasattr(one, attribute) and is_here(one.__name__.split(".")[2]))
+    return next((getattr(one, attribute) for one in found), None)
 
 
 def missing(kind: str, name: str) -> UsageError | None:
@@ -184,16 +219,41 @@ def missing(kind: str, name: str) -> UsageError | None:
     return None
 
 
-def all_missing(state_folder: str = "") -> dict[str, UsageError]:
-    """Return what to say of each part that is not in use; with a folder only of those that keep something there."""
-    there = {manifest.__name__.split(".")[2] for manifest in manifests()} - {*refused}
+def check_here(module: str) -> None:
+    """Raise UsageError for a module of a part that was removed since the manifests were read."""
+    part = module.partition("parts.")[2].partition(".")[0]
+    if not is_here(part):
+        raise absent(part)
+
+
+def check_role(role: str) -> None:
+    """Raise UsageError for a role of a part that is not in use, or was removed since: it gives no more orders."""
+    if role in ("owner", "viewer"):
+        return
+    for part, row in jsonl.table(__file__, "known.json").items():
+        if role in row.get("roles", ()) and (part in refused or not is_here(part)):
+            raise absent(part)
+
+
+def all_missing(state_folder: str = "", types: set[str] | frozenset[str] = frozenset()) -> dict[str, UsageError]:
+    """Return what to say of each part that is not in use.
+
+    With a folder only of those that keep something there, or have one of these types of sections in the settings.
+    """
+    there = {manifest.__name__.split(".")[2] for manifest in manifests()} & {*_installed()} - {*refused}
     found = {}
     for name, row in jsonl.table(__file__, "known.json").items():
         if name in there or name == "core":
             continue
-        if not state_folder or any(_has_content(f"{state_folder}/{kept}") for kept in row["keeps"]):
+        is_kept = any(_has_content(f"{state_folder}/{kept}") for kept in row["keeps"])
+        if not state_folder or is_kept or not types.isdisjoint(row["sections"]):
             found[name] = absent(name)
     return found
+
+
+def all_refused() -> dict[str, UsageError]:
+    """Return what to say of each part that is installed and cannot be used."""
+    return {name: absent(name) for name in sorted(refused)}
 
 
 def _has_content(path: str) -> bool:
@@ -216,7 +276,7 @@ def absent(part: str) -> UsageError:
 def broken(part: str, error: BaseException) -> UsageError:
     """Return what to say of a part that failed when it was loaded: its files are broken, or were removed since."""
     if is_here(part):
-        refused[part] = str(error) or type(error).__name__
+        refused[part] = _not_whole(part) or _why(error)
     return absent(part)
 
 

@@ -54,7 +54,7 @@ _CONTROL = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
 class NoRun:
     """In place of a run, for a call that nobody follows."""
 
-    id = ""
+    id = ended_by = ""
 
     def emit(self, kind: str, **fields: object) -> None:
         """Drop an event."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 import sys
 import threading
 
+from oasis import parts
 from oasis.core import addresses, clean
 from oasis.errors import OasisError, ToolError, UciError, UsageError
 from oasis.redaction import secret_options
@@ -208,6 +209,7 @@ class Facts:
         self.texts = known.get("texts")
         self.history: Callable[[], list[Record]] = known.get("history", list)
         self.ending: Callable[[], list[str]] = known.get("ending", list)
+        self.refused = parts.all_refused
         self.hide: Hide = lambda package, section, type, option, value: secret_options.mask(value)
         self.shows_names = self.tells_summaries = True
         self.said: Callable[[], str] = str

@@ -39,7 +39,8 @@ def runs(clock):
     numbers = itertools.count(1)
     made = Runs(lambda: f"run{next(numbers)}", clock)
     yield made
-    made.cancel_all()
+    for run in made.active():
+        run.cancel()
 
 
 def texts(events):
@@ -398,7 +399,9 @@ def test_waiting_for_the_end_is_bounded():
     started = time.monotonic()
     runs.wait_ended(0.2)
     assert 0.1 < time.monotonic() - started < 10
-    runs.cancel_all()
+    run.cancel("the service")
+    run.cancel("somebody else")
+    assert run.ended_by == "the service"
     runs.wait_ended(5)
     assert run.ended_s is not None
 

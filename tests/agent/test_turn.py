@@ -64,6 +64,7 @@ class Scene:
         run = types.SimpleNamespace(
             emit=lambda kind, **fields: self.events.append({"type": kind, **fields}),
             is_cancelled=lambda: self.is_cancelled,
+            ended_by="the owner",
         )
         new_id = lambda: "%025d" % next(numbers)  # noqa: E731
         self.turn = Turn(self.chat, model, self._call_tool, {"tools": self.tools, "system": SYSTEM}, run, new_id)

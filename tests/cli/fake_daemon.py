@@ -5,6 +5,7 @@ are given in order and the last one again and again. An answer is a result, {"er
 params to one of those (it may block, as run.poll does). A call without an answer fails and says how to write it.
 """
 
+import contextlib
 import json
 import os
 import socket
@@ -38,6 +39,8 @@ class FakeDaemon:
     def stop(self):
         self._listener.close()
         for connection in self._connections:
+            with contextlib.suppress(OSError):  # its client left
+                connection.shutdown(socket.SHUT_RDWR)
             connection.close()
         os.unlink(os.path.join(self.root, "var/run/oasis/oasis.sock"))
 

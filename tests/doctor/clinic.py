@@ -7,6 +7,7 @@ from typing import Any
 
 from oasis.doctor.rounds import examine
 from oasis.doctor.scene import Scene
+from oasis.errors import UsageError
 from tests.router.stock import GUEST, NOW_S, Router
 
 # What an owner does in the first hour; the stock router as it comes out of the box is open.
@@ -49,6 +50,7 @@ class Clinic:
         self.lookups = {"127.0.0.1": True, "10.99.0.1": True}
         self.is_clock_set = True
         self.history: list[dict[str, Any]] = []
+        self.refused: dict[str, UsageError] = {}
         self.now_s = NOW_S
 
     def interface(self, name: str) -> dict[str, Any]:
@@ -76,6 +78,7 @@ class Clinic:
     def round(self) -> dict[str, Any]:
         facts = self.router.facts
         facts.history = lambda: self.history
+        facts.refused = lambda: self.refused
         facts.now_s = lambda: self.now_s
         return examine(Scene(facts, self.names, self, lambda: self.is_clock_set), lambda: 0.0)
 

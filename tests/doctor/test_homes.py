@@ -233,7 +233,7 @@ def test_fault_in_a_check_is_told_and_ends_no_round(capsys):
     found = clinic.round()
     checks = {one["id"]: one for one in found["checks"]}
     assert checks["heat"]["state"] == "skipped" and "fault" in checks["heat"]["why"]
-    assert "mtu-small:wan" in [one["id"] for one in found["findings"]] and len(checks) == 43
+    assert "mtu-small:wan" in [one["id"] for one in found["findings"]] and len(checks) == 44
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 

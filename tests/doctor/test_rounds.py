@@ -9,6 +9,7 @@ import pytest
 from oasis.catalogue import check as catalogue
 from oasis.change import uci_commands
 from oasis.doctor.scene import data
+from oasis.errors import UsageError
 from oasis.uci.model import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp
 from tests.router.stock import Router
@@ -190,6 +191,8 @@ FAULTS = [
      file("/etc/config/luci", b"config core 'x\n")(clinic))),
     ("rollback-failed:d1", "", lambda clinic: clinic.history.append({"id": "d1", "state": "rollback_failed",
      "summary": "move the LAN", "reason": "no space left"})),
+    ("part-refused:schedule", "", lambda clinic: clinic.refused.update(
+        schedule=UsageError("the schedule: the package oasis-schedule cannot be used: cut off", "install it again"))),
     ("release-old", "", lambda clinic: clinic.bus["system board"]["release"].update(version="22.03.5")),
 ]  # fmt: skip
 # What a fault brings with it: the same fault seen from higher up.

@@ -208,6 +208,20 @@ def test_bytecode_is_for_one_python_and_brings_no_source_and_no_docstring(packag
     assert {"oasis", "oasis-offline", "oasis-schedule"} <= with_code
 
 
+@pytest.mark.parametrize("python", ["", *HERE])
+def test_each_part_tells_how_large_its_files_are(packaging, python):
+    told = {}
+    for one in packages(packaging, python):
+        for path, (data, _) in one.files.items():
+            if path.endswith("/files.json"):
+                folder = path[: -len("files.json")]
+                told[one.name] = {folder + name: size for name, size in json.loads(data).items()}
+        inside = {path: len(data) for path, (data, _) in one.files.items() if not path.endswith("/files.json")}
+        assert told.get(one.name, {}).items() <= inside.items()
+        assert one.name not in told or {path for path in inside if path.startswith(folder)} == set(told[one.name])
+    assert set(told) == {f"oasis-{name}" for name in ("offline", "memory", "schedule", "telegram", "mcp", "lua")}
+
+
 @pytest.mark.parametrize("python", HERE)
 def test_bytecode_says_what_this_python_compiles_and_what_is_equal_once(packaging, python):
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "same_bytecode.py")

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.oasisd import PARTS, REPOSITORY, SLOWER, copy_root, set_option, start_daemon
+from tests.oasisd import PARTS, REPOSITORY, SLOWER, connected, copy_root, read_line, set_option, start_daemon
 
 # Each test takes away what it is about.
 pytestmark = pytest.mark.part(*PARTS)
@@ -261,6 +261,7 @@ def test_a_part_whose_modules_are_broken_stops_nobody_else(copy, tmp_path, fault
         assert second.process.poll() is None
         error = second.call("schedule.list")["error"]
         assert "the schedule: the package oasis-schedule cannot be used: " in error["message"]
+        told(second, "the messenger: the package oasis-telegram cannot be used: ")  # it is looked at last
         missing = {one["part"]: one["refused"] for one in second.call("info")["missing"]}
         assert {"schedule": True, "telegram": True, "offline": True}.items() <= missing.items()
         assert "configure" in str(second.call("tool.list")) and "remember" not in str(second.call("tool.list"))
@@ -280,6 +281,56 @@ def test_many_reloads_at_once_are_one_and_a_stop_among_them_stops(copy, daemon):
     for _ in range(500):
         daemon.process.send_signal(signal.SIGHUP)
     assert daemon.stop() == 0
+
+
+def test_a_part_that_was_written_in_part_is_refused_with_the_reason_everywhere(copy, tmp_path):
+    for name in ("schedule", "offline", "memory"):
+        files = {
+            os.path.relpath(os.path.join(folder, file), copy / name): os.path.getsize(os.path.join(folder, file))
+            for folder, _, files in os.walk(copy / name)
+            for file in files
+        }
+        (copy / name / "files.json").write_text(json.dumps(files))
+    os.truncate(copy / "schedule/scheduler.py", 100)
+    os.remove(copy / "offline/provider.py")
+    root = copy_root(str(tmp_path / "router"))
+    why = {
+        "schedule": "its file scheduler.py is missing or cut off, as when the flash was full",
+        "offline": "its file provider.py is missing or cut off, as when the flash was full",
+    }
+    for _ in range(2):  # the second one tells nothing twice
+        daemon = start_daemon(root, library=str(copy.parent.parent))
+        try:
+            assert {one["part"] for one in daemon.call("info")["missing"] if one["refused"]} == set(why)
+            shown = oasis(copy, "status", OASIS_ROOT=root).stdout
+            notices = [one["text"] for one in daemon.call("notice.list")["notices"]]
+            found = str(daemon.call("doctor.run"))
+            assert len(notices) == len(why)
+            for name, words in why.items():
+                told_of = f"the package oasis-{name} cannot be used: {words}"
+                again = f"install it again: opkg install --force-reinstall oasis-{name}"
+                assert f"{told_of}: {again}" in shown and f"part-refused:{name}" in found
+                assert any(f"{told_of}: {again}" in text for text in notices)
+        finally:
+            daemon.stop()
+
+
+@pytest.mark.parametrize("file", ["provider.py", "intents/en.json"])
+def test_a_built_in_service_that_breaks_while_the_daemon_runs_says_so(copy, daemon, file):
+    os.remove(copy / "offline" / file)
+    run = daemon.call("run.start", message="what is my lan address?")["run"]
+    until, events = time.monotonic() + 60 * SLOWER, []
+    while "error" not in str(events):
+        events = daemon.call("run.poll", run=run, since=0, wait_ms=1000)["events"]
+        assert time.monotonic() < until, events
+    assert "the built-in service: the package oasis-offline cannot be used: " in str(events)
+    assert "install it again: opkg install --force-reinstall oasis-offline" in str(events)
+
+
+def test_bytecode_of_another_python_is_called_so(copy):
+    os.remove(copy / "schedule/manifest.py")
+    (copy / "schedule/manifest.pyc").write_bytes(b"\xf3\r\r\x00" + bytes(12))
+    assert "made for another Python" in run(copy, TABLES)["refused"]["schedule"]
 
 
 @pytest.fixture
@@ -381,18 +432,139 @@ def test_a_part_that_goes_while_it_is_in_use_keeps_its_data_and_the_owner_is_tol
         third.stop()
 
 
-def test_the_built_in_service_that_goes_while_something_waits_is_named(copy, daemon):
-    daemon.call("run.start", message="set the LAN address to 192.168.7.1")
-    until = time.monotonic() + 60
-    while not daemon.call("plan.list")["plans"]:
+def soon(daemon, what):
+    """Wait until something is so, also over a daemon that begins again; return it."""
+    until = time.monotonic() + 60 * SLOWER
+    while True:
+        try:
+            found = what()
+        except (OSError, ValueError, AssertionError):  # it is ending, or not there yet
+            found = None
+        if found:
+            return found
         assert time.monotonic() < until, daemon.log()
         time.sleep(0.1)
-    shutil.rmtree(copy / "offline")
+
+
+def notices(daemon, kind):
+    return [one["text"] for one in daemon.call("notice.list")["notices"] if one["kind"] == kind]
+
+
+def test_a_plan_that_only_waits_blocks_no_reload_and_the_owner_hears_of_its_end(copy, daemon):
+    chat = daemon.call("run.start", message="set the LAN address to 192.168.7.1")["chat"]
+    plan = soon(daemon, lambda: daemon.call("plan.list")["plans"])[0]
+    shutil.rmtree(copy / "telegram")
     daemon.process.send_signal(signal.SIGHUP)
-    told(daemon, "taken up when nothing runs and no change waits")
+    dropped = soon(daemon, lambda: notices(daemon, "plan_dropped"))
+    assert len(dropped) == 1 and plan["summary"] in dropped[0] and "nothing of it was done, ask again" in dropped[0]
+    soon(daemon, lambda: "telegram.list" not in methods(daemon))
+    assert daemon.call("plan.list")["plans"] == [] and daemon.process.poll() is None
+    assert "stopped by the service, which takes up other parts" in str(daemon.call("chat.load", id=chat))
+
+
+def test_a_plan_that_a_client_proposed_blocks_no_reload(copy, daemon):
+    with connected(daemon.socket) as sock:
+
+        def ask(method, **params):
+            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            sock.sendall(json.dumps(request).encode() + b"\n")
+            return json.loads(read_line(sock))["result"]
+
+        ask("client.join", name="demo")
+        moved = {"commands": ["uci set network.lan.ipaddr='192.168.7.1'"], "summary": "move the network"}
+        ask("tool.call", name="configure", arguments=moved)
+        soon(daemon, lambda: daemon.call("plan.list")["plans"])
+        shutil.rmtree(copy / "mcp")
+        error = {}
+        while not error:  # from this moment on, whether or not a reload came
+            request = {"jsonrpc": "2.0", "id": 1, "method": "tool.specs", "params": {}}
+            sock.sendall(json.dumps(request).encode() + b"\n")
+            error = json.loads(read_line(sock))["error"]
+        assert (error["data"]["message"], error["data"]["hint"]) == ("MCP: not installed", "opkg install oasis-mcp")
+    daemon.process.send_signal(signal.SIGHUP)
+    assert "move the network" in soon(daemon, lambda: notices(daemon, "plan_dropped"))[0]
+    soon(daemon, lambda: "mcp.list" not in methods(daemon))
+    error = daemon.call("client.join", name="demo")["error"]
+    assert (error["message"], error["hint"]) == ("MCP: not installed", "opkg install oasis-mcp")
+
+
+def test_a_removed_part_takes_no_order_while_a_run_keeps_the_service_from_beginning_again(copy, tmp_path):
+    from tests.parts.telegram.kit import OWNER, Model, Scene
+
+    scene, model = Scene(tmp_path, pace_ms="150"), Model()
+    with open(scene.root + "/etc/config/oasis", "a") as settings:
+        settings.write(model.section())
+    model.pieces, model.pause_s = ["word "] * 600, 0.5
+    daemon = scene.start(str(copy.parent.parent)).daemon
+    try:
+        scene.pair(OWNER)
+        scene.api.says(OWNER, "/status")
+        scene.api.wait_text(OWNER, "OpenWrt")
+        daemon.call("schedule.add", when="22:00 daily", wish="is the internet working?")
+        run = daemon.call("run.start", message="tell me a long story", service="home")["run"]
+        soon(daemon, lambda: model.asked)
+        for name in ("telegram", "schedule", "memory", "lua"):
+            shutil.rmtree(copy / name)
+        for method, title in (
+            ("telegram.list", "the messenger"), ("schedule.list", "the schedule"), ("plugin.list", "compatibility"),
+            ("memory.list", "memory"),
+        ):  # fmt: skip
+            error = daemon.call(method)["error"]
+            assert error["message"].startswith(title) and error["message"].endswith(": not installed")
+        assert "schedule_create" not in str(daemon.call("tool.list"))
+        daemon.process.send_signal(signal.SIGHUP)
+        told(daemon, "taken up when nothing runs and no change waits")
+        scene.api.says(OWNER, "call this router pwned")
+        time.sleep(3)
+        assert "pwned" not in scene.config("system")
+        info = daemon.call("info")
+        assert {"telegram", "schedule", "memory", "lua"} <= {one["part"] for one in info["missing"]}
+        assert run in info["parts_wait"] and notices(daemon, "parts_waiting") == [info["parts_wait"]]
+        with open(scene.root + "/var/run/oasis/waits") as file:
+            assert file.read() == info["parts_wait"] + "\n"
+        daemon.call("run.cancel", run=run)
+        soon(daemon, lambda: "telegram.list" not in methods(daemon))
+        assert not os.path.exists(scene.root + "/var/run/oasis/waits") and daemon.call("info")["parts_wait"] == ""
+    finally:
+        scene.close()
+        model.shutdown()
+
+
+def test_the_owner_is_told_when_the_service_in_use_or_the_way_to_a_server_goes(copy, daemon):
+    daemon.call("mcp.add", name="files", command=["/opt/files"])
     run = daemon.call("run.start", message="what is my lan address?")["run"]
-    events = []
-    while "error" not in str(events):
-        events = daemon.call("run.poll", run=run, since=0, wait_ms=1000)["events"]
-        assert time.monotonic() < until, events
-    assert "the built-in service: not installed" in str(events) and "opkg install oasis-offline" in str(events)
+    soon(daemon, lambda: daemon.call("run.poll", run=run)["state"] == "done")
+    for name in ("offline", "mcp"):
+        shutil.rmtree(copy / name)
+    daemon.process.send_signal(signal.SIGHUP)
+    assert soon(daemon, lambda: notices(daemon, "part_missing")) == [
+        "MCP: not installed, and what it keeps for you waits for it: opkg install oasis-mcp",
+        "the built-in service: not installed, and no other AI service is set up, so nothing answers: "
+        "opkg install oasis-offline",
+    ]
+
+
+def test_a_token_is_kept_and_taken_away_without_the_messenger(copy, daemon):
+    from tests.parts.telegram.bot_api import TOKEN
+
+    shutil.rmtree(copy / "telegram")
+    daemon.process.send_signal(signal.SIGHUP)
+    soon(daemon, lambda: "telegram.list" not in methods(daemon))
+    keys = daemon.root + "/etc/oasis/keys.json"
+    for words, text in (((), "kept"), (("-d",), "taken away")):
+        lib = str(copy.parent.parent)
+        code = f"import sys; sys.path.insert(0, {lib!r})\nfrom oasis.cli.main import main; sys.exit(main(sys.argv[1:]))"
+        argv = [sys.executable, "-IS", "-c", code, "key", *words, "telegram"]
+        env = {"PATH": "", "OASIS_ROOT": daemon.root}
+        done = subprocess.run(argv, env=env, input=TOKEN + "\n", capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        shown = f"the key of telegram is {text}\nthe messenger: not installed (opkg install oasis-telegram)\n"
+        assert done.stdout == shown
+        with open(keys) as file:
+            assert (TOKEN in file.read()) is (text == "kept")
+
+
+def test_the_built_in_service_that_goes_is_named(copy, daemon):
+    shutil.rmtree(copy / "offline")
+    error = soon(daemon, lambda: daemon.call("run.start", message="what is my lan address?"))["error"]
+    assert "not installed" in error["message"] and "opkg install oasis-offline" in str(error)

@@ -11,7 +11,7 @@ import sys
 import time
 
 from oasis.cli.commands import OK
-from oasis.cli.rpc_client import Client
+from oasis.cli.rpc_client import Client, NoDaemon
 from oasis.cli.terminal import Screen, read_secret
 from oasis.errors import UsageError
 from oasis.parts.mcp.server import Session
@@ -66,24 +66,42 @@ def _list(reply: ServerList, screen: Screen) -> int:
     return screen.result(reply, lines or "no MCP server is set up; `oasis help servers` says how")
 
 
-def connect(path: str, name: str) -> Ask:
+_LOOK_S = 0.25
+# How long a service that begins again is waited for: a slow router loads it in ten seconds.
+WAIT_S = 20.0
+
+
+def connect(path: str, name: str, wait_s: float = WAIT_S) -> Ask:
     """Return the `call` of a new connection, lowered to the role of a client for good.
 
     The service may begin again, or a call take too long: the connection that is opened then is lowered before its
-    first call, as each is an owner's at first.
+    first call, as each is an owner's at first. What may be said twice is asked again, a call of a tool is not.
     """
     client = Client(path)
 
     def join() -> None:
-        try:
-            client.call("client.join", {"name": name or "an MCP client"})
-        except BaseException:
-            client.close()  # it is not lowered: nothing is asked over it
-            raise
+        until_s = time.monotonic() + wait_s
+        while True:
+            try:
+                client.call("client.join", {"name": name or "an MCP client"})
+                return
+            except NoDaemon:
+                if time.monotonic() > until_s:
+                    raise
+                time.sleep(_LOOK_S)
+            except BaseException:
+                client.close()  # it is not lowered: nothing is asked over it
+                raise
 
     def ask(method: str, params: dict[str, object]) -> dict[str, Any]:
         if not client.is_open():
             join()
+        try:
+            return client.call(method, params)
+        except NoDaemon:
+            if method == "tool.call":
+                raise NoDaemon("the service ended during this call", "look whether it had an effect, then ask again")
+        join()
         return client.call(method, params)
 
     join()

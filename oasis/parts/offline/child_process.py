@@ -41,6 +41,8 @@ _WORDS_BYTES = 4096
 _PIECE_BYTES = 4096
 _READ_BYTES = 65536
 _HINT = "try again; when it happens again, the system log has more"
+# How its last line begins when files of it are missing or cut off.
+_HALF = ("ImportError", "ModuleNotFoundError", "EOFError", "SyntaxError")
 
 
 class _Gone(ProviderError):
@@ -150,7 +152,11 @@ class Offline:
             return ProviderError(absent.message, absent.hint)
         words = os.read(child.stderr, _WORDS_BYTES * 16)[-_WORDS_BYTES:].decode("utf-8", "replace").strip()
         sys.stderr.write(words + "\n")
-        return ProviderError("the offline provider ended (%s): %s" % (status, words.rpartition("\n")[2][:200]), _HINT)
+        last = words.rpartition("\n")[2]
+        if last.startswith(_HALF):
+            absent = parts.broken("offline", ImportError(last[:200]))
+            return ProviderError(absent.message, absent.hint)
+        return ProviderError("the offline provider ended (%s): %s" % (status, last[:200]), _HINT)
 
     def _end(self) -> None:
         child, self._child = self._child, None

@@ -67,6 +67,8 @@ class Provider:
         # English is part of this one; each other language is a package of its own.
         self._common = data["languages"]
         self.languages = {name: common for name, common in self._common.items() if _is_here(name)}
+        if "en" not in self.languages:
+            raise ImportError("the file intents/en.json is missing")
         self._absent = data["absent"]
         self.intents = data["intents"]
         self.providers = data["providers"]
@@ -92,12 +94,12 @@ class Provider:
         return familiarity(said, [word for word in self._common[spoken] if not lexicon.knows(word)]) > 0
 
     def _read(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what is made of a language's files. Raises: _Broken, and without English what was wrong."""
+        """Return what is made of a language's files. Raises: _Broken; ImportError for English."""
         try:
             return make()
         except Exception as error:  # whatever stands in them
             if name == "en":
-                raise
+                raise ImportError("the files of English cannot be read: %s" % error) from error
             self.languages.pop(name, None)
             raise _Broken(name) from error
 

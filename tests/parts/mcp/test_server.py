@@ -352,7 +352,7 @@ def test_nothing_is_asked_over_a_connection_that_could_not_be_lowered(tmp_path):
         raise OSError
 
     first = FakeDaemon(tmp_path, [("client.join", None, {}), ("info", None, breaks)])
-    ask = connect(str(tmp_path / "var/run/oasis/oasis.sock"), "demo")
+    ask = connect(str(tmp_path / "var/run/oasis/oasis.sock"), "demo", 0.5)
     with pytest.raises(OasisError):
         ask("info", {})
     with FakeDaemon(tmp_path, [("client.join", None, {"error": {"code": "usage", "message": "not now"}})]) as second:
@@ -369,12 +369,28 @@ def test_a_client_stays_one_when_the_service_begins_again(tmp_path):
     ask = connect(root + "/var/run/oasis/oasis.sock", "demo")
     assert "version" in ask("info", {})
     first.stop()
-    with pytest.raises(OasisError):
-        ask("info", {})
-    second = start_daemon(root)
+    second = start_daemon(root, wait=False)  # the client waits for it
     try:
         assert "version" in ask("info", {})
         with pytest.raises(PolicyError):
             ask("chat.list", {})
     finally:
         second.stop()
+
+
+def test_a_call_of_a_tool_that_broke_off_is_not_made_twice(tmp_path):
+    def breaks(_):
+        first.stop()
+        raise OSError
+
+    first = FakeDaemon(tmp_path, [("client.join", None, {}), ("tool.call", None, breaks), ("info", None, breaks)])
+    path = str(tmp_path / "var/run/oasis/oasis.sock")
+    ask, look = connect(path, "demo"), connect(path, "demo")
+    with pytest.raises(OasisError, match="ended during this call") as told:
+        ask("tool.call", {"name": "power"})
+    assert "look whether it had an effect" in told.value.hint
+    answers = [("client.join", None, {}), ("tool.call", None, {}), ("info", None, {"version": "1"})]
+    with FakeDaemon(tmp_path, answers) as second:
+        assert look("info", {}) == {"version": "1"}  # its connection is over, and that is noticed before it is used
+        assert ask("tool.call", {"name": "status"}) == {}
+        assert [method for method, _ in second.calls] == ["client.join", "info", "client.join", "tool.call"]

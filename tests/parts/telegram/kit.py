@@ -8,7 +8,7 @@ import os
 import threading
 import time
 
-from tests.oasisd import copy_root, start_daemon
+from tests.oasisd import REPOSITORY, copy_root, start_daemon
 from tests.parts.telegram.bot_api import TOKEN, BotApi
 
 OWNER, GUEST, STRANGER = 1001, 2002, 3003
@@ -32,8 +32,8 @@ class Scene:
             settings.writelines(f"\toption {name} '{value}'\n" for name, value in lines.items())
         self.daemon = None
 
-    def start(self):
-        self.daemon = start_daemon(self.root)
+    def start(self, library=REPOSITORY):
+        self.daemon = start_daemon(self.root, library=library)
         return self
 
     def close(self):
