@@ -2029,7 +2029,7 @@ MUTANTS = (
     (
         "generated: what nobody reviewed waits",
         PLAN,
-        "unreviewed = [] if is_undo else self.policy.unreviewed(differences)",
+        "unreviewed = [] if is_undo else _unreviewed(self.policy.unreviewed(differences), images)",
         "unreviewed = []",
         OF_MADE,
     ),

@@ -2,7 +2,7 @@
 
 generated/*.json, of the package oasis-catalogue, are made from OpenWrt's sources (package/options/generate.py): more
 packages, and options that those of packages/ lack, which win. What comes from there has "generated" in its entry:
-"rules", or "review" where a person has looked at the whole package. It has no titles.
+"rules", or "review" where a person has looked at the whole package, or "installed" (installed.py). It has no titles.
 
 Read when asked for and not kept: the last two packages only, since the daemon's memory is small. Checks no operation.
 
@@ -37,6 +37,7 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _BY_HAND, _GENERATED = "packages", "generated"
 _KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
 _cache: list[tuple[str, dict[str, SectionType]]] = []
+_taken_up: dict[str, dict[str, SectionType]] = {}  # see installed.py
 
 
 def by_hand() -> list[str]:
@@ -74,16 +75,25 @@ def types(package: str) -> dict[str, SectionType]:
     if _has(_BY_HAND, package):
         found = jsonl.table(__file__, "packages/" + package + ".json")["types"]
     if _has(_GENERATED, package):
-        _add(found, jsonl.table(__file__, "generated/" + package + ".json"))
+        made: Generated = jsonl.table(__file__, "generated/" + package + ".json")
+        _add(found, made["types"], "review" if made.get("reviewed") else "rules")
+    _add(found, _taken_up.get(package, {}), "installed")
     _cache = [(package, found), *_cache][:_KEPT]
     return found
 
 
-def _add(found: dict[str, SectionType], made: Generated) -> None:
+def take_up(files: dict[str, dict[str, SectionType]]) -> None:
+    """Take up what packages have on this router, in place of what was taken up before."""
+    global _cache, _taken_up
+    changed = {name for name in {*files, *_taken_up} if files.get(name) != _taken_up.get(name)}
+    _taken_up = files
+    _cache = [pair for pair in _cache if pair[0] not in changed]
+
+
+def _add(found: dict[str, SectionType], made: dict[str, SectionType], origin: str) -> None:
     """Add what is generated to what is written by hand: nothing to a type that is forbidden, or open, as a whole."""
-    origin = "review" if made.get("reviewed") else "rules"
-    for type_, whole in made["types"].items():
-        ours = found.get(type_)
+    for type_, whole in made.items():
+        ours = found.get(_type_name(found, type_))
         if ours is not None and ("mark" in ours or "*" in ours["options"]):
             continue
         options: dict[str, str | Entry] = {}
@@ -109,7 +119,10 @@ def services(package: str) -> list[str]:
 
 def type_name(package: str, type_: str) -> str:
     """Return a type as the catalogue has it: wireguard_* for wireguard_home."""
-    known = types(package)
+    return _type_name(types(package), type_)
+
+
+def _type_name(known: dict[str, SectionType], type_: str) -> str:
     stars = [name for name in known if name.endswith("*") and type_.startswith(name[:-1])]
     return type_ if type_ in known or not stars else stars[0]
 
@@ -173,7 +186,7 @@ def is_secret(package: str, type_: str, name: str) -> bool | None:
 
 
 def origin(package: str, type_: str, name: str) -> str:
-    """Return "rules" or "review" for an option of which only generated data tells, "" for every other."""
+    """Return "rules", "review" or "installed" for an option that nobody wrote down by hand, "" for every other."""
     return (option(package, type_, name) or {}).get("generated", "")
 
 

@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable
 
 from oasis.change.plan_card import CLIENT, FORCE_WORDS
+from oasis.change.policy import UNREVIEWED
 from oasis.core import jsonl, when
 from oasis.core.clean import shown as plain
 from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
@@ -116,6 +117,30 @@ class FrozenList(list):  # type: ignore[type-arg]
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = _refuse
     insert = pop = remove = reverse = sort = _refuse
+
+
+def _unreviewed(differences: list[Difference], images: Images) -> list[str]:
+    """Return why changes of options that nobody has looked at wait, with the line where each stands; [] for none."""
+    places = []
+    for item in differences:
+        package, option = item["package"], item["option"]
+        line = _line(model.parse(images[package][0], package), images[package][0], item["section"], option)
+        where = " (/etc/config/%s, line %d)" % (package, line) if line else ""
+        places.append("%s.%s.%s%s" % (package, item["section"], option, where))
+    return [UNREVIEWED % ", ".join(dict.fromkeys(places))] if places else []
+
+
+def _line(package: model.Package, data: bytes, section: str, option: str) -> int:
+    """Return the line of a file at which an option of a section begins, 0 when it has none."""
+    held = tables(package)
+    wanted = next((place for place, name in enumerate(held) if section in (name, model.label(held, held[name]))), -1)
+    place = -1
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        words = line.replace("'", " ").replace('"', " ").split()
+        place += words[:1] == ["config"]
+        if place == wanted and words[:1] in (["option"], ["list"]) and words[1:2] == [option]:
+            return number
+    return 0
 
 
 def frozen(value: Any) -> Any:
@@ -312,8 +337,11 @@ class Planner:
             read[package] = self._known.read(self._root.confdir + "/" + package) or b""
             return tables(model.parse(read[package], package))
 
-        from oasis.catalogue import check  # what plans need comes with the first plan: an idle daemon has none
+        # what plans need comes with the first plan: an idle daemon has none
+        from oasis.catalogue import check, installed
 
+        installed.learn({name: tables(model.parse(self.read(name, self._known), name)) for name in
+                         {item["package"]: None for item in operations}})  # fmt: skip
         found = []
         for item in check.check(operations, table):
             kind = "exec" if item["kind"] == "exec" else "unknown"
@@ -354,7 +382,7 @@ class Planner:
         if new_code and not is_undo:
             needs["exec"] = needs.get("exec", []) + new_code
         # What the owner removed does not come back without them.
-        unreviewed = [] if is_undo else self.policy.unreviewed(differences)
+        unreviewed = [] if is_undo else _unreviewed(self.policy.unreviewed(differences), images)
         plan["is_asked"] = bool(asked or (is_undo and code) or unreviewed)
         opened, read = self.openings(images)
         turned, others = self._detours(images)

@@ -100,13 +100,13 @@ class Policy:
         """Return the places, package.section.option, where a change sets or lets run code; without an entry all is."""
         return ["%(package)s.%(section)s.%(option)s" % item for item in differences if _mark(item) == "exec"]
 
-    def unreviewed(self, differences: list[Difference]) -> list[str]:
-        """Return why a change of options that nobody has looked at waits for the owner, always; [] for none."""
+    def unreviewed(self, differences: list[Difference]) -> list[Difference]:
+        """Return the changes of options that nobody has looked at: they wait for the owner, always."""
         from oasis.catalogue import check
 
-        places = ["%(package)s.%(section)s.%(option)s" % item for item in differences if "option" in item
-                  and check.origin(item["package"], item["type"], item["option"]) == "rules"]  # fmt: skip
-        return [UNREVIEWED % ", ".join(dict.fromkeys(places))] if places else []
+        unseen = ("rules", "installed")
+        known = [(item, check.origin(item["package"], item["type"], item.get("option", ""))) for item in differences]
+        return [item for item, origin in known if origin in unseen]
 
     def _judge_one(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
         """Return the class of a change without a mark, and why, "" where its package or its place says it all."""

@@ -28,6 +28,8 @@ import marks  # noqa: E402
 import sources  # noqa: E402
 from facts import Book  # noqa: E402
 
+from oasis.catalogue import installed  # noqa: E402
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -38,11 +40,6 @@ FOLDER = os.path.join(REPOSITORY, "oasis", "catalogue", "generated")
 BY_HAND = os.path.join(REPOSITORY, "oasis", "catalogue", "packages")
 REVIEW = os.path.join(HERE, "review.json")
 REPORT = os.path.join(HERE, "report.txt")
-# Written by hand as a whole: the way to the router, and what other packages' scripts and forms touch in passing.
-WHOLE = {
-    "network", "wireless", "firewall", "dhcp", "system", "dropbear", "uhttpd", "rpcd", "luci", "oasis", "ucitrack",
-    "fstab",
-}  # fmt: skip
 # Of LuCI's examples and tests, and of no package.
 _NONE = {"example", "testing", "test"}
 _NAME = re.compile("[A-Za-z0-9_-]{1,64}")
@@ -56,7 +53,7 @@ def entries(book: Book, review: dict[str, Any], before: dict[str, Types]) -> tup
     made: dict[str, Types] = {}
     kept: list[str] = []
     for package in sorted(book.packages):
-        if package in WHOLE | _NONE or not _NAME.fullmatch(package):
+        if package in installed.whole() | _NONE or not _NAME.fullmatch(package):
             continue
         looked = review.get(package, {}).get("options", {})
         types: Types = {}
@@ -66,7 +63,7 @@ def entries(book: Book, review: dict[str, Any], before: dict[str, Types]) -> tup
             entry: dict[str, Any] = {
                 "options": {name: marks.entry(package, name, options[name]) for name in sorted(options)}
             }
-            if marks.is_code_type(type_):
+            if installed.is_code_type(type_):
                 entry["mark"] = "exec"
             was = before.get(package, {}).get(type_, {})
             if was.get("mark") == "exec" and "mark" not in entry:

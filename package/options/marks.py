@@ -18,6 +18,7 @@ import re
 
 from facts import Facts
 
+from oasis.catalogue.installed import is_code, is_text, tokens
 from oasis.catalogue.validators import FALSE, TRUE
 from oasis.redaction import secret_options
 
@@ -28,43 +29,10 @@ if TYPE_CHECKING:
 SCALAR = "scalar"
 # Texts: what else than a closed set of harmless values an option may hold.
 _TEXTS = (SCALAR, "url", "phrase")
-_CODE = {
-    "script", "scripts", "command", "commands", "cmd", "cmds", "exec", "execute", "executable", "hook", "hooks",
-    "shell", "eval", "sudo", "root", "runas", "chroot", "plugin", "plugins", "module", "modules", "bin", "binary",
-    "program",
-    "prog", "uid", "gid", "setuid", "setgid", "callback", "preload", "run", "runs",
-    "engine", "engines",
-}  # fmt: skip
-_NAMES = {
-    "path", "paths", "file", "files", "filename", "dir", "dirs", "directory", "directories", "folder", "args", "arg",
-    "arguments", "param", "params", "parameter", "parameters", "opts", "opt", "options", "option", "extra", "raw",
-    "template", "include", "includes", "lib", "library", "socket", "sock", "conf", "config", "configuration", "cert",
-    "certificate", "certs", "cacert", "ca", "crt", "pem", "crl", "dh", "keyfile", "keytab", "user", "group", "owner",
-    "env", "environment", "additional", "append", "prepend", "flags", "exe", "handler", "logfile", "pidfile", "mount",
-    "macro", "cron", "crontab", "lua", "perl", "python", "php", "cgi", "interpreter", "expression", "storage", "image",
-}  # fmt: skip
-# names of hooks, where nothing stands around them
-_WHOLE = re.compile("(?:pre|post|on|if|run)?[_-]?(?:up|down|start|stop|before|after|action|run|notify|trigger|handler)")
 # texts for people
 _PHRASES = {"name", "description", "comment", "title", "label", "desc", "note", "remark", "alias"}
 _SWITCHES = {"enabled", "disabled", "enable", "disable"}
 _DEVICES = {"interface", "interfaces", "iface", "ifname", "network", "networks", "dev", "device", "devices", "zone"}
-_ENDINGS = (
-    "file",
-    "dir",
-    "path",
-    "script",
-    "cmd",
-    "command",
-    "exec",
-    "folder",
-    "args",
-    "opts",
-    "params",
-    "root",
-    "bin",
-)
-_CODE_ENDINGS = ("script", "cmd", "command", "exec", "hook")
 _OUTWARD = {
     "server", "servers", "host", "hosts", "remote", "peer", "peers", "gateway", "upstream", "upstreams", "dns", "proxy",
     "listen", "bind", "public", "wan", "forward", "forwarding", "target", "relay", "broker", "endpoint", "url", "uri",
@@ -102,7 +70,7 @@ def entry(package: str, name: str, facts: Facts) -> Entry:
     type_ = _datatype(facts)
     if type_ in (SCALAR, "integer") and name.lower() in _SWITCHES and not {*facts.defaults} - {*TRUE, *FALSE}:
         type_ = "bool"
-    elif type_ == SCALAR and _tokens(name) & _DEVICES and not facts.uses & {"code", "path", "user"}:
+    elif type_ == SCALAR and tokens(name) & _DEVICES and not facts.uses & {"code", "path", "user"}:
         type_ = "netdevname" if facts.uses & {"raw", "argument"} else type_
     elif type_ == SCALAR and _is_url_name(name, facts):
         type_ = "url"
@@ -118,15 +86,15 @@ def entry(package: str, name: str, facts: Facts) -> Entry:
         ref = {"NetworkSelect": "interface", "ZoneSelect": "zone"}.get(next(iter(facts.kinds), ""))
         if ref:
             made["ref"] = ref
-    is_text = not choices and (type_ == "!" or any(one in re.split(r"\W", type_) for one in _TEXTS))
-    is_code = type_ == "!" or _runs_code(name, facts, is_text)
+    takes_text = not choices and (type_ == "!" or any(one in re.split(r"\W", type_) for one in _TEXTS))
+    runs = type_ == "!" or _runs_code(name, facts, takes_text)
     is_secret = facts.is_password or secret_options.looks_secret(package, "", name)
-    if is_code:
+    if runs:
         made = {"type": "string", "mark": "exec", **({"secret": True} if is_secret else {})}
     elif is_secret:
         made["mark"] = f"secret:{package}-{name}"
     elif (
-        (not choices and type_ not in ("bool", "uinteger", "integer", "float", "port") and _tokens(name) & _OUTWARD)
+        (not choices and type_ not in ("bool", "uinteger", "integer", "float", "port") and tokens(name) & _OUTWARD)
         or "url" in type_
         or type_ in ("host", "hostport")
     ):
@@ -134,34 +102,17 @@ def entry(package: str, name: str, facts: Facts) -> Entry:
     return made
 
 
-def is_code_type(type_: str) -> bool:
-    """Tell whether sections of a type are code by their name."""
-    return bool(_tokens(type_) & (_CODE | {"include", "includes"}))
-
-
-def is_code_name(name: str) -> bool:
-    """Tell whether an option is code by its name, whatever its datatype."""
-    return bool(_tokens(name) & _CODE) or name.lower().endswith(_CODE_ENDINGS) or not name[0].isalpha()
-
-
-def _tokens(name: str) -> set[str]:
-    parts = re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)
-    return {part.lower() for part in parts} | {name.lower()}
-
-
-def _runs_code(name: str, facts: Facts, is_text: bool) -> bool:
-    if is_code_name(name):
+def _runs_code(name: str, facts: Facts, takes_text: bool) -> bool:
+    if is_code(name):
         return True
-    if not is_text:
+    if not takes_text:
         return False
-    lower = name.lower()
-    is_named = bool(_tokens(name) & _NAMES) or lower.endswith(_ENDINGS) or _WHOLE.fullmatch(lower) is not None
     is_path = any(re.match("[/~.]|-[^0-9]", one) or re.search(r"[\"'`$;|<>]", one) for one in facts.defaults)
     is_path |= any(" " in one for one in facts.defaults) and name.lower() not in _PHRASES
     is_url = _is_url(facts) or _is_url_name(name, facts)
     is_used = bool(facts.uses & (_USES if not is_url else {"code", "user"}))
     is_chosen = any("/" in one and not one.startswith("http") for one in facts.values)
-    return is_named or is_path or is_used or is_chosen or bool(set(facts.kinds) & set(_FORM_CODE))
+    return is_text(name) or is_path or is_used or is_chosen or bool(set(facts.kinds) & set(_FORM_CODE))
 
 
 def _is_url(facts: Facts) -> bool:

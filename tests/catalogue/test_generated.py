@@ -50,7 +50,7 @@ keepalived.vrrp_instance.priority=100 ser2net.proxy.baudrate=115200 ttyd.ttyd.po
 
 def added(made=MADE):
     found = json.loads(json.dumps(HAND))
-    entries._add(found, made)
+    entries._add(found, made["types"], "review" if made.get("reviewed") else "rules")
     return found
 
 
@@ -171,7 +171,7 @@ def test_an_option_that_nobody_reviewed_always_waits_and_says_so(kit):
     assert not kit.plan("uci set wireless.default_radio0.ssid=Attic")["needs_approval"]  # the owner asks for nothing
     plan = kit.plan(f"uci set {UNSEEN}.main.interval=4096")
     assert plan["risk"] == "risky" and plan["needs_approval"]
-    assert plan["reasons"][0] == UNREVIEWED % f"{UNSEEN}.main.interval"
+    assert plan["reasons"][0] == UNREVIEWED % f"{UNSEEN}.main.interval (/etc/config/{UNSEEN}, line 2)"
     assert why_not_ahead(plan) == "nobody has reviewed what an option of it does"
 
 
@@ -189,3 +189,62 @@ def test_sections_and_options_that_are_code_are_the_owners_alone():
     ):
         found = check.check([{"package": package, **rest}], lambda name: there)
         assert [one["kind"] for one in found] == ["exec"]
+
+
+UNHEARD = """config thing 'main'
+\toption level '3'
+\toption script 'x'
+\toption target '/etc/x'
+\toption mixed 'a'
+\tlist words 'a'
+
+config thing
+\toption mixed 'a b'
+
+config hook 'late'
+\toption level '1'
+"""
+
+
+@pytest.fixture
+def unheard(tmp_path):
+    made = Kit(tmp_path / "router", approval="none")
+    for name, text in (
+        ("unheard", UNHEARD),
+        ("network", made.config("network").decode() + "\nconfig interface 'odd'\n\toption odd '1'\n"),
+    ):
+        with open(f"{made.root.confdir}/{name}", "w") as handle:
+            handle.write(text)
+    return made
+
+
+def test_an_option_that_only_the_installed_file_has_may_be_proposed(unheard):
+    plan = unheard.plan("uci set unheard.main.level=5")
+    assert plan["risk"] == "risky" and plan["needs_approval"]
+    assert plan["reasons"][0] == UNREVIEWED % "unheard.main.level (/etc/config/unheard, line 2)"
+    assert why_not_ahead(plan)
+    assert unheard.plan("uci add_list unheard.main.words=b")["needs_approval"]
+    assert unheard.plan("uci set unheard.@thing[1].level=5")["reasons"][0].startswith(
+        UNREVIEWED % "unheard.@thing[1].level"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "set unheard.main.level=/etc/passwd", "set unheard.main.level='a b'", "set unheard.main.level='a;b'",
+        "set unheard.main.level=-x", "set unheard.main.new=1", "set unheard.main.script=y", "set unheard.main.target=y",
+        "set unheard.main.mixed=y", "set unheard.late.level=2", "add unheard hook", "add unheard other",
+        "set network.odd.odd=2",
+    ],
+)  # fmt: skip
+def test_nothing_else_of_what_nobody_knows_may(unheard, line):
+    with pytest.raises(PolicyError):
+        unheard.plan("uci " + line)
+
+
+def test_what_was_taken_up_is_gone_with_the_next_plan(unheard):
+    unheard.plan("uci set unheard.main.level=5")
+    assert entries.origin("unheard", "thing", "level") == "installed"
+    unheard.plan("uci set system.@system[0].hostname=attic")
+    assert entries.types("unheard") == {}

@@ -21,6 +21,8 @@ import marks
 import scripts
 from facts import Book, Facts
 
+from oasis.catalogue import installed
+
 VIEW = """
 'use strict';
 'require form';
@@ -395,7 +397,7 @@ def test_entries_that_are_in_the_catalogue_are_of_its_form_and_keep_the_rules():
             for name, one in whole["options"].items():
                 long = {"type": one} if isinstance(one, str) else one
                 assert set(long) <= {"type", "values", "list", "mark", "ref", "secret"}, (package, name)
-                is_code = marks.is_code_name(name) or whole.get("mark") == "exec"
+                is_code = installed.is_code(name) or whole.get("mark") == "exec"
                 if is_code and f"{type_}.{name}" not in looked:
                     assert long["mark"] == "exec", (package, type_, name)
                     seen += 1
