@@ -315,6 +315,13 @@ def test_a_part_that_was_written_in_part_is_refused_with_the_reason_everywhere(c
             daemon.stop()
 
 
+def test_a_built_in_service_that_was_removed_a_moment_ago_is_not_ready(copy):
+    code = "import json, shutil\nfrom oasis import parts\nfrom oasis.config.settings import built_in\n"
+    code += f"parts.manifests(); shutil.rmtree({str(copy / 'offline')!r})\n"
+    service = run(copy, code + "print(json.dumps(built_in('offline')))")
+    assert (service["ready"], service["note"]) == (False, "not installed: opkg install oasis-offline")
+
+
 @pytest.mark.parametrize("file", ["provider.py", "intents/en.json"])
 def test_a_built_in_service_that_breaks_while_the_daemon_runs_says_so(copy, daemon, file):
     os.remove(copy / "offline" / file)
