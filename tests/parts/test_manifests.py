@@ -412,6 +412,16 @@ def test_help_lists_what_is_not_installed_and_what_installs_it(copy, tmp_path):
     assert "the messenger: not installed (opkg install oasis-telegram)" in oasis(copy, "help").stdout
 
 
+def test_help_has_no_empty_heading_and_a_slip_names_the_part_that_was_meant(copy):
+    for name in ("memory", "schedule", "telegram"):
+        shutil.rmtree(copy / name)
+    assert "Memory and schedule:" not in oasis(copy, "help").stdout
+    for slip, meant, package in (("telegramm", "telegram", "telegram"), ("skill", "skills", "memory")):
+        error = oasis(copy, slip).stderr
+        assert f"did you mean `oasis {meant}`? " in error and f"not installed: opkg install oasis-{package}" in error
+    assert "where the package oasis-offline is installed" in oasis(copy, "help", "first-hour").stdout
+
+
 def test_a_part_that_goes_while_it_is_in_use_keeps_its_data_and_the_owner_is_told(copy, tmp_path):
     root = copy_root(str(tmp_path / "router"))
     first = start_daemon(root, library=str(copy.parent.parent))
