@@ -27,7 +27,8 @@ def whole() -> str:
     width = max(len(name) for name in known)
     lines = [*TEXTS["introduction"]]
     for title, listed in GROUPS.items():
-        lines += ["", f"{title}:", *[f"  {name:{width}}  {known[name][1]}" for name in listed if name in known]]
+        rows = [f"  {name:{width}}  {known[name][1]}" for name in listed if name in known]
+        lines += ["", f"{title}:", *rows] if rows else []
     absent = parts.all_missing()
     if absent:
         lines += ["", "Optional parts:", *[f"  {one.message} ({one.hint})" for one in absent.values()]]
@@ -58,8 +59,12 @@ def unknown(name: str, others: list[str]) -> UsageError:
     if absent:
         return absent
     hint = "`oasis help` lists the commands"
-    near = [known for known in (*every(), *SUBJECTS) if _is_near(name, known)]
-    if near:
+    all_listed = [known for listed in GROUPS.values() for known in listed]  # those of parts that are missing, too
+    near = [known for known in (*every(), *SUBJECTS, *all_listed) if _is_near(name, known)]
+    absent = parts.missing("commands", near[0]) if near and near[0] not in every() else None
+    if absent:
+        hint = f"did you mean `oasis {near[0]}`? {absent.message}: {absent.hint}"
+    elif near:
         hint = f"did you mean `oasis {near[0] if near[0] in every() else 'help ' + near[0]}`? {hint}"
     elif others and not name.startswith("-"):
         hint = f"to say it to the router: oasis prompt {name} {others[0]}…; {hint}"

@@ -315,6 +315,13 @@ def test_a_part_that_was_written_in_part_is_refused_with_the_reason_everywhere(c
             daemon.stop()
 
 
+def test_a_built_in_service_that_was_removed_a_moment_ago_is_not_ready(copy):
+    code = "import json, shutil\nfrom oasis import parts\nfrom oasis.config.settings import built_in\n"
+    code += f"parts.manifests(); shutil.rmtree({str(copy / 'offline')!r})\n"
+    service = run(copy, code + "print(json.dumps(built_in('offline')))")
+    assert (service["ready"], service["note"]) == (False, "not installed: opkg install oasis-offline")
+
+
 @pytest.mark.parametrize("file", ["provider.py", "intents/en.json"])
 def test_a_built_in_service_that_breaks_while_the_daemon_runs_says_so(copy, daemon, file):
     os.remove(copy / "offline" / file)
@@ -403,6 +410,16 @@ def test_help_lists_what_is_not_installed_and_what_installs_it(copy, tmp_path):
     assert "Optional parts:" not in oasis(copy, "help").stdout
     shutil.rmtree(copy / "telegram")
     assert "the messenger: not installed (opkg install oasis-telegram)" in oasis(copy, "help").stdout
+
+
+def test_help_has_no_empty_heading_and_a_slip_names_the_part_that_was_meant(copy):
+    for name in ("memory", "schedule", "telegram"):
+        shutil.rmtree(copy / name)
+    assert "Memory and schedule:" not in oasis(copy, "help").stdout
+    for slip, meant, package in (("telegramm", "telegram", "telegram"), ("skill", "skills", "memory")):
+        error = oasis(copy, slip).stderr
+        assert f"did you mean `oasis {meant}`? " in error and f"not installed: opkg install oasis-{package}" in error
+    assert "where the package oasis-offline is installed" in oasis(copy, "help", "first-hour").stdout
 
 
 def test_a_part_that_goes_while_it_is_in_use_keeps_its_data_and_the_owner_is_told(copy, tmp_path):

@@ -329,7 +329,9 @@ class Facts:
 
     def _fact(self, text: str, category: str, same: Fact | None) -> Fact:
         newest_s = self._newest_s()
-        now_s = self._unix_s() if self._is_trusted(newest_s) else newest_s
+        now_s = self._unix_s()
+        if not self._is_trusted(newest_s):
+            now_s = max(now_s, newest_s)  # a router wakes up in the past, seldom in the future
         return {
             "id": same["id"] if same else self._new_id(), "fact": text, "category": category,
             "confidence": min(round(same["confidence"] + MORE, 4), 1.0) if same else 1.0,

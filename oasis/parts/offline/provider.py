@@ -18,7 +18,7 @@ import time
 from collections.abc import Sequence
 
 from oasis.core import jsonl
-from oasis.parts import install
+from oasis.parts import install, is_here
 from oasis.parts.offline import caution, results
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.clause import Lexicon, Names, Naming, narrow
@@ -395,7 +395,8 @@ class Session:
             return self._asked(guess.parts)
         concepts = self.by_concepts(self._kept)
         if caution.is_later(concepts.clause(said)):
-            return Answer(self._known.words(self._kept).marks["timed"])
+            words = self._known.words(self._kept).marks["timed"]
+            return Answer(words if is_here("schedule") else words.replace("oasis schedule", install("oasis-schedule")))
         heard = concepts.clause(said).concepts
         is_asked = heard & {"howto", "ask"} and not heard & _NO_TOPIC
         return Answer(self._explained(topic or (concepts.topic(said) if is_asked else "")))

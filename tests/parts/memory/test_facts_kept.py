@@ -212,6 +212,11 @@ def test_no_day_begins_while_nobody_trusts_the_clock(home):
     assert home.say("The owner also drinks coffee.", alike=by_vector({}))["updated_unix_s"] >= NOON
 
 
+def test_a_first_fact_has_the_day_of_a_clock_that_nobody_trusts_yet(home):
+    home.is_trusted = False
+    assert home.say("The owner drinks tea.")["created_unix_s"] == NOON
+
+
 def test_a_router_that_was_off_for_a_year_still_knows_its_owner(home):
     home.say("The owner drinks tea.")
     home.live(3)
