@@ -19,8 +19,8 @@ if False:  # annotations only
     from oasis.config.shapes import Service
     from oasis.tools.router import Facts
 
-# Names of packages with a configuration; a router with everything has some sixty.
-PACKAGES = 60
+# Of the names of packages with a configuration; a router with everything has some sixty.
+NAMES_CHARS = 400
 _MAY = {
     "risky": "Changes that are risky wait for the owner's approval.",
     "all": "Every change waits for the owner's approval.",
@@ -50,8 +50,10 @@ def _router(facts: Facts) -> str:
     release = release if isinstance(release, dict) else {}
     found = [board.get("model"), release.get("description"), release.get("target")]
     words = ["Router: %s." % ", ".join([clean.line(str(one)) for one in found if one])] if any(found) else []
-    names = facts.packages()
-    words.append("Packages with a configuration: %s." % ", ".join(names[:PACKAGES]))
+    names = ", ".join(facts.packages())
+    if len(names) > NAMES_CHARS:
+        names = names[:NAMES_CHARS].rpartition(", ")[0] + " and more"
+    words.append("Packages with a configuration: %s." % names)
     return " ".join(words)
 
 

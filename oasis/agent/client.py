@@ -38,6 +38,8 @@ if False:  # annotations only
 # The worker's word for a certificate that is not valid yet.
 _CLOCK = "clock"
 _LENGTH = "context_length"
+# How often in a turn a service that takes less than it said is asked again with less.
+CUTS = 3
 _OUTPUT = ("delta", "thinking", "tool_use")
 # Events with words of the service, and those that tell the owner what happens before an answer comes.
 _ITS_WORDS = ("error", "retry", "refused")
@@ -314,6 +316,7 @@ class Failover:
         self._emit = emit
         self._make_context = context
         self._windows = windows
+        self._cuts = 0
         self._seen: tuple[Chat, str, list[OfferedTool]] | None = None
         self._has_answered = False
         self.service = self._left.pop(0)
@@ -344,10 +347,9 @@ class Failover:
                 self._has_answered = True
                 return
             failure = failures[-1]
-            less = self._windows.smaller(self.service, failure["message"]) if failure["code"] == _LENGTH else None
-            if less and self._seen:
-                self.service = less
-                messages = self._make_context(less, *self._seen)
+            fitting = self._with_less(failure)
+            if fitting:
+                messages = fitting
                 failures.pop()
                 continue
             following = self._following(failure)
@@ -360,6 +362,20 @@ class Failover:
             words = "%s; and the last one: %s" % (failures[0]["message"], failure["message"])
             failure = {**failures[0], "message": words}
         on_event({"type": "error", "error": failure})
+
+    def _with_less(self, failure: Failure) -> list[Message]:
+        """Return less to send to a service that refused a request for its length, [] where that is no way."""
+        if failure["code"] != _LENGTH or self._seen is None or self._cuts == CUTS:
+            return []
+        less = self._windows.smaller(self.service, failure["message"])
+        if less is None:
+            return []
+        try:
+            messages = self._make_context(less, *self._seen)
+        except ProviderError:  # not even the question fits: another service may take it
+            return []
+        self.service, self._cuts = less, self._cuts + 1
+        return messages
 
     def _following(self, failure: Failure) -> Service | None:
         while self._left and failure["code"] != "cancelled":  # no failure of the service: the owner or oasis stopped it

@@ -34,6 +34,7 @@ CALL_CHARS = 400
 CHANGES = 8
 # Of the calls whose results are left out so many are named to the model, the newest, and so much of their arguments.
 CALLS, NAMED_CHARS = 8, 40
+_NAMING = ("package", "section", "what")
 
 
 def place(asked: Asked, chats: Collection) -> str:
@@ -131,7 +132,8 @@ def fitting(elsewhere: Elsewhere, emit: Emit, taint: list[str], became: Callable
         said = _left_out(fit["left_out"], ordered, found["left_out"])
         if said:  # the model hears of it, and that needs room as well
             ordered[0] = {**ordered[0], "content": "%s\n%s" % (system, said)}
-            fit = trim.fit(ordered, room)
+            shorter = trim.fit(ordered, room)
+            fit = shorter if not shorter["is_over"] else fit
         if fit["is_over"] and ordered[-1]["role"] == "user":
             # Later something has been done, and its result must be reported: then the service judges the length.
             raise ProviderError(
@@ -202,7 +204,8 @@ def _left_out(gone: list[Message], ordered: list[Message], older: int) -> str:
 
 
 def _call(block: Block) -> str:
-    given = " ".join(str(one) for one in block["input"].values())
+    """Return a call with what it looked at: names of the router's own, and nothing that could be a secret."""
+    given = " ".join(str(block["input"][name]) for name in _NAMING if isinstance(block["input"].get(name), str))
     return "%s(%s)" % (block["name"], given if len(given) <= NAMED_CHARS else given[:NAMED_CHARS] + "…")
 
 

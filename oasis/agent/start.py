@@ -78,6 +78,8 @@ if False:  # annotations only
 TITLE_S, _TITLE_TOKENS = 60, 1000
 # While the chat is being answered again, its title waits.
 _TRIES, _PAUSE_S = 40, 0.5
+# Of the reason of a rollback, for a model.
+REASON_CHARS = 120
 SUMMARY = "[Summary of what was said before; a model wrote it, not the owner:]\n"
 # The alias of a small model for titles.
 TITLE = "title"
@@ -271,7 +273,7 @@ class TurnStarter:
             record = self._shop.journal.read(change)
         except OasisError:  # too old to be in the history
             return ""
-        state, reason = record["state"], record.get("reason", "")
+        state, reason = record.get("state"), str(record.get("reason") or "")[:REASON_CHARS]
         if record.get("undone_by"):
             return "change %s was undone by %s" % (change, record["undone_by"])
         if state == "rolled_back":

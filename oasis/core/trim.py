@@ -235,7 +235,7 @@ def _cut_results(kept: "list[Message]", excess: int) -> int:
         text = item["text"]
         wanted = max(size - excess, 0) * len(text) // size - len(_MARKER)
         shorter = _shortened(text, max(wanted, CUT_CHARS))
-        while tokens(shorter) > size - excess and len(shorter) > CUT_CHARS:
+        while tokens(shorter) > size - excess and wanted > CUT_CHARS:
             wanted = min(wanted, len(shorter)) * 7 // 8
             shorter = _shortened(text, max(wanted, CUT_CHARS))
         item["text"] = shorter
@@ -254,7 +254,9 @@ def _shortened(text: str, limit: int) -> str:
         return text
     if text[:1] in ("{", "["):
         try:
-            return jsonl.dumps(_smaller(jsonl.loads(text, len(text) * 4), limit))
+            whole = jsonl.dumps(_smaller(jsonl.loads(text, len(text) * 4), limit))
+            if len(whole) <= limit:  # a number of a thousand digits has no entries
+                return whole
         except SchemaError:  # it only looks like JSON
             pass
     lines = text.split("\n")
@@ -274,7 +276,12 @@ def _smaller(value: "Json", room: int) -> "Json":
     if len(jsonl.dumps(value)) <= room:
         return value
     if isinstance(value, str):
-        return _shortened(value, room)
+        limit = room
+        text = _shortened(value, limit)
+        while len(jsonl.dumps(text)) > room and limit > _LEAST_ROOM:  # marks that JSON writes as two
+            limit = limit * 3 // 4
+            text = _shortened(value, limit)
+        return text
     if isinstance(value, list):
         first, last = _ends([len(jsonl.dumps(one)) + 1 for one in value], room - len(_ENTRIES) - 8)
         if first + last == 0 and room > _LEAST_ROOM:

@@ -21,14 +21,16 @@ CLOUD_TOKENS, HOME_TOKENS = 128_000, 8192
 LEAST_TOKENS, MOST_TOKENS = 2048, 256_000
 # Models of the cloud by how their names begin. Source: the services' own pages on their models.
 FAMILIES = (
-    ("gpt-3.5", 16_385), ("gpt-4o", 128_000), ("gpt-4-turbo", 128_000), ("gpt-4.", MOST_TOKENS), ("gpt-4", 8192),
+    ("gpt-3.5", 16_385), ("gpt-4o", 128_000), ("gpt-4-turbo", 128_000), ("gpt-4.", MOST_TOKENS), ("gpt-4-32k", 32_768),
+    ("gpt-4-0613", 8192), ("gpt-4-0314", 8192), ("gpt-4-", 128_000), ("gpt-4", 8192), ("o1-mini", 128_000),
     ("gpt-5", MOST_TOKENS), ("o1", 200_000), ("o3", 200_000), ("o4", 200_000), ("claude", 200_000),
     ("gemini", MOST_TOKENS), ("gemma", HOME_TOKENS), ("open-mistral", 32_000), ("command-a", MOST_TOKENS),
     ("grok-4", MOST_TOKENS),
 )  # fmt: skip
 # A service that is asked has so long, and who failed is left alone for so long.
 ANSWER_S, AGAIN_S = 5.0, 600.0
-_DIGITS = 8  # of a number in a refusal, that could be one of tokens
+# Of a refusal: digits of a number that could be one of tokens, and what stands so near before it.
+_DIGITS, _BEFORE, _MOST_WORDS = 8, 5, ("max", "limit", "context", "n_ctx", ">")
 
 
 class Windows:
@@ -46,9 +48,11 @@ class Windows:
 
     def known(self, service: Service) -> Service:
         """Return a service with the number of tokens that it takes, as far as it is known without asking."""
-        place = _place(service)
-        tokens = service["context_tokens"] or self._said.get(place) or _usual(service)
-        return {**service, "context_tokens": min(tokens, self._most.get(place, tokens))}
+        place, tokens = _place(service), service["context_tokens"]
+        if not tokens:
+            tokens = self._said.get(place) or _usual(service)
+            tokens = min(tokens, self._most.get(place, tokens))
+        return {**service, "context_tokens": tokens}
 
     def asked(self, service: Service, is_cancelled: Callable[[], bool]) -> Service:
         """Return a service with what it says itself, where its profile tells how to ask and the owner set nothing."""
@@ -74,13 +78,29 @@ class Windows:
         `refusal` is what it said: often it names what it takes.
         """
         tokens = service["context_tokens"]
-        words = "".join([char if "0" <= char <= "9" else " " for char in refusal]).split()
-        named = [int(word) for word in words if len(word) < _DIGITS]
-        less = min([one for one in named if LEAST_TOKENS <= one < tokens], default=tokens // 2)
+        less = _named(refusal)
+        if not LEAST_TOKENS <= less <= tokens - tokens // 16:
+            less = tokens // 2
         if less < LEAST_TOKENS:
             return None
         self._most[_place(service)] = less
         return {**service, "context_tokens": less}
+
+
+def _named(refusal: str) -> int:
+    """Return the number of tokens that a refusal names as the most, 0 where it names none.
+
+    Sources: the refusals of OpenAI and its kin ("maximum context length is 8192 tokens"), Anthropic ("210000 tokens >
+    200000 maximum"), Gemini ("exceeds the maximum number of tokens allowed (8192)") and llama.cpp ("context size (8192
+    tokens)").
+    """
+    words = refusal.lower().replace(",", " ").split()
+    for at, word in enumerate(words):
+        number = word.strip("().:;,`'\"")
+        before = words[max(at - _BEFORE, 0) : at]
+        if number.isdecimal() and len(number) < _DIGITS and any(one.startswith(_MOST_WORDS) for one in before):
+            return int(number)
+    return 0
 
 
 def _place(service: Service) -> tuple[str, ...]:

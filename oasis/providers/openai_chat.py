@@ -6,6 +6,8 @@ Pure translation, see the package's contract. Source: OpenAI API reference,
 
 from __future__ import annotations
 
+import urllib.parse
+
 from oasis.core.framing import Events
 from oasis.providers import decoding, events, gate, schemas, wire
 from oasis.providers.decoding import Calls, Splitter
@@ -228,7 +230,8 @@ def model_request(options: Options) -> Request | None:
     """Return the request for what a server says of its model, at an address outside of the API."""
     path = options["profile"].get("window", "")
     root = wire.base_url_of(options, "/chat/completions", "/responses", "/embeddings", "/models", "/v1")
-    return wire.get(options, root + path.replace("MODEL", wire.model_of(options))) if path[:1] == "/" else None
+    name = urllib.parse.quote(wire.model_of(options), safe="/")
+    return wire.get(options, root + path.replace("MODEL", name)) if path[:1] == "/" else None
 
 
 def models_read(answer: object, options: Options) -> list[Model]:

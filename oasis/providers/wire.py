@@ -194,11 +194,12 @@ def room_of(answer: object) -> int | None:
     ]
     if places[0].get("state") == "not-loaded":  # it will be loaded with less than it could take
         return None
+    kind = words(places[3].get("general.architecture"))  # a part that sees has a name of its own
     for name in _ROOM:
         for place in places:
-            for key, value in place.items():
-                if (key == name or key.endswith("." + name)) and events.count(value):
-                    return events.count(value)
+            for key in (name, f"{kind}.{name}"):
+                if events.count(place.get(key)):
+                    return events.count(place[key])
     return None
 
 

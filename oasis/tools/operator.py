@@ -26,7 +26,7 @@ from oasis.change.history.undo import plan_undo
 from oasis.change.plan import RefusedError
 from oasis.change.plan_card import card
 from oasis.core import clean, jsonl, when
-from oasis.errors import ApplyError, MistakeError, PolicyError, ProviderError, UsageError
+from oasis.errors import ApplyError, CancelledError, MistakeError, PolicyError, ProviderError, UsageError
 from oasis.redaction import secret_options
 from oasis.redaction.placeholders import Restorer
 from oasis.redaction.redactor import SECRET_CHARS
@@ -245,8 +245,11 @@ class Operator:
         record = pending()
         if record is not None:
             self._run.emit("note", text="the next change waits until %s is kept or rolled back" % record["id"])
-        while record is not None and not self._run.is_cancelled():
+        # One whose rollback failed waits for a person: planning ends with the error that says so.
+        while record is not None and record["state"] == "applied" and not self.rehearses:
             time.sleep(_LOOK_S)
+            if self._run.is_cancelled():  # whatever became of the other one
+                raise CancelledError("stopped while it waited for change %s" % record["id"])
             record = pending()
 
     def carry_out(self, plan: Plan) -> PlanResult:

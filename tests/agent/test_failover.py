@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from oasis.agent.client import Failover
+from oasis.agent.client import CUTS, Failover
+from oasis.errors import ProviderError
 from oasis.llm.windows import Windows
 from tests.daemon.test_wiring import follow, of_type, say
 from tests.oasisd import copy_root, start_daemon
@@ -34,6 +35,7 @@ class Turns:
     def __init__(self, services, **scripts):
         self.scripts = scripts
         self.asked, self.notes, self.events, self.windows = [], [], [], []
+        self.too_long = False
         windows = Windows(None, None, None)
         self.failover = Failover(services, self.ask_one, self.emit, self.context, windows)
 
@@ -48,6 +50,8 @@ class Turns:
 
     def context(self, service, chat, system, tools):
         self.windows.append(service["context_tokens"])
+        if self.too_long:
+            raise ProviderError("the message is too long")
         return [chat, system, service["identifier"]]
 
     def ask(self):
@@ -117,6 +121,22 @@ def test_a_service_that_takes_less_is_sent_less_and_none_is_sent_more(tokens, se
     turns = Turns(services, cloud=[[failure()]], home=[[DELTA, DONE]])
     turns.ask()
     assert turns.asked[-1][1][-1] == sent
+
+
+def test_a_service_that_names_ever_less_is_not_asked_for_ever():
+    names = iter(range(127_000, 0, -9000))
+    scripts = {"cloud": [[failure("context_length", "at most %d tokens" % next(names))] for _ in range(9)]}
+    turns = Turns([service("cloud", context_tokens=128_000), service("home")], home=[[DELTA, DONE]], **scripts)
+    assert turns.ask() == ["cloud"] * (1 + CUTS) + ["home"]
+
+
+def test_where_the_question_fits_no_more_the_next_service_is_asked():
+    turns = Turns([service("cloud", context_tokens=128_000), service("home")], cloud=[[failure("context_length")]],
+                  home=[[DELTA, DONE]])  # fmt: skip
+    messages = turns.failover.context("chat", "system", [])
+    turns.too_long = True
+    turns.failover.ask(messages, [], turns.events.append)
+    assert [name for name, _ in turns.asked] == ["cloud", "home"] and turns.events[-1] == DONE
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,9 @@ def test_a_second_change_waits_for_the_first_ones_window(here):
 def test_a_second_change_that_waits_ends_with_its_run(here):
     made = change_until_second(here)
     here.daemon.call("run.cancel", run=here.started["run"])
+    assert "error" not in here.daemon.call("change.confirm", change=made["id"], unproved=True)
     assert here.follow()[-1]["state"] == "cancelled"
-    assert here.daemon.call("change.pending")["change"]["id"] == made["id"]
+    assert here.daemon.call("change.list")["changes"][0]["id"] == made["id"]
     assert b"'attic'" not in config(here.root, "system")
 
 

@@ -365,3 +365,34 @@ def test_any_context_keeps_calls_with_results_and_what_it_must_and_is_the_same_t
         again = trim.fit(kept, budget, summary)
         assert again["messages"] == kept, seed
         assert again["cut"] == 0, seed
+
+
+def nasty():
+    """Return texts that JSON writes longer than they are, and one without entries."""
+    return (
+        jsonl.dumps({"text": '<a href="x"' * 4000}), jsonl.dumps(["\t" * 9000]), "[" + "1" * 3000 + "]",
+        jsonl.dumps(jsonl.dumps({"a": ['"'] * 3000})), jsonl.dumps({"a": jsonl.dumps({"b": "\\" * 5000})}),
+        "one line " * 900, "\n".join(["a line"] * 900),
+    )  # fmt: skip
+
+
+def test_a_result_of_any_kind_is_cut_to_what_there_is_room_for():
+    for text in nasty():
+        for budget_tokens in (200, 1000, 2500):
+            result = tool_result(call("c"), text)
+            given = [message(1), message(2, "assistant", [call("c")]), message(3, "tool", [result])]
+            found = trim.fit(given, budget_tokens)
+            shown = found["messages"][-1]["content"][0]["content"][0]["text"]
+            assert len(shown) <= max(trim.CUT_CHARS, len(text) // 2), (text[:20], budget_tokens)
+
+
+def test_json_loses_whole_entries_and_says_how_many():
+    devices = [{"name": "device %d" % number, "ip": "192.168.1.%d" % number} for number in range(200)]
+    text = jsonl.dumps({"devices": devices, "state": "up", "log": "\n".join(["line %d" % one for one in range(300)])})
+    result = tool_result(call("c"), text)
+    given = [message(1), message(2, "assistant", [call("c")]), message(3, "tool", [result])]
+    found = jsonl.loads(trim.fit(given, 800)["messages"][-1]["content"][0]["content"][0]["text"], 100000)
+    assert found["state"] == "up" and found["devices"][0] == devices[0] and found["devices"][-1] == devices[-1]
+    marks = [one for one in found["devices"] if isinstance(one, str)]
+    assert marks == ["… %d entries are left out here …" % (200 - len(found["devices"]) + 1)]
+    assert "line 0\n" in found["log"] and "lines are left out here" in found["log"]

@@ -85,6 +85,26 @@ def test_ollama_takes_what_it_is_asked_to_take_and_no_more():
     assert Said([{"id": "m", "context_tokens": 4096}]).of(profile="ollama", is_local=True) == 4096
 
 
+@pytest.mark.parametrize(
+    ("refusal", "tokens"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, you requested 130500 tokens (126404 in the "
+         "messages, 4096 in the completion)", 8192),
+        ("prompt is too long: 210000 tokens > 100000 maximum", 100_000),
+        ("The input token count (1200000) exceeds the maximum number of tokens allowed (32768).", 32_768),
+        ("the request exceeds the available context size (8192 tokens), try increasing it", 8192),
+        ("request 4711 is too long for this model", 64_000),  # it names none
+        ("at most 127999 tokens", 64_000),  # that would take for ever
+    ],
+)  # fmt: skip
+def test_a_refusal_teaches_what_it_names_as_the_most(refusal, tokens):
+    said = Said()
+    refused = said.windows.smaller(service(context_tokens=128_000), refusal)
+    assert refused["context_tokens"] == tokens
+    assert said.windows.known(service())["context_tokens"] == tokens
+    assert said.windows.known(service(context_tokens=128_000))["context_tokens"] == 128_000  # what the owner set stays
+
+
 # The whole daemon
 
 
