@@ -58,11 +58,14 @@ def _router(facts: Facts) -> str:
 
 
 def _now(asking: Asking) -> str:
-    """Return the time, and whether it can be trusted: every rule by time is as right as that."""
+    """Return the day, and whether the clock can be trusted: every rule by time is as right as that.
+
+    No time of day: with each minute the service would have to read the whole chat again, which it keeps until then.
+    """
     unix_s = asking.unix_s()
     local = time.localtime(unix_s)
     zone = local.tm_zone or "UTC"
-    words = "It is %s, %s (time zone %s)" % (time.strftime("%A", local), when.shown(unix_s), zone)
+    words = "It is %s, %s (time zone %s)" % (time.strftime("%A", local), when.shown(unix_s)[:10], zone)
     if zone == "UTC":
         words += ", which may not be the owner's: rules by time follow it"
     if not asking.clock.is_set():

@@ -40,6 +40,9 @@ class Model:
         on_event({"type": "tool_use", "id": "c1", "name": self.call[0], "input": self.call[1]})
         on_event({"type": "done", "stop_reason": "tool_use", "model": "scripted"})
 
+    def models(self, request, cancelled=None):
+        return []
+
     def close(self):
         pass
 
