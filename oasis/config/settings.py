@@ -294,7 +294,7 @@ _LEVELS = ("off", "adaptive", "low", "medium", "high")
 
 def built_in(identifier: str) -> Service:
     """Return the built-in service, which cannot be used where its part is missing."""
-    if parts.first("offline") and "offline" not in parts.refused and parts.is_here("offline"):
+    if parts.first("offline") and "offline" not in parts.refused:
         return {**OFFLINE_SERVICE, "identifier": identifier}
     absent = parts.absent("offline")
     note = "%s: %s" % (absent.message.partition(": ")[2], absent.hint)

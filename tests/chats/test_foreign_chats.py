@@ -165,7 +165,7 @@ def test_long_answers_do_not_switch_the_built_in_service_off(talk):  # noqa: F81
 TAKEN = ("objects that are not looked at", "many messages", "backwards", "wide texts of upstream", "wide texts")
 # The most that an import may take of memory, as a multiple of its file.
 PEAK = 4
-TRIES = 3
+TRIES = 6
 IMPORT_BYTES = 4 * 1024 * 1024 - 4096
 
 

@@ -133,7 +133,7 @@ def session(name):
 
 
 @pytest.mark.parametrize("name", ["guide.md"])
-@pytest.mark.part("offline")
+@pytest.mark.part("offline", "memory")
 def test_a_session_of_a_guide_prints_what_it_shows(name, tmp_path):
     root = copy_root(str(tmp_path / "router"))
     program, environment = launcher.install(tmp_path), launcher.environment(root)

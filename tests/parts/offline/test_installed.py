@@ -86,6 +86,7 @@ def test_what_was_asked_for_may_have_a_name_of_a_missing_language(library):
     assert "“el capitan” cannot be a host name" in subprocess.run(argv, capture_output=True, text=True).stdout
 
 
+@pytest.mark.part("schedule")
 def test_without_the_schedule_what_does_the_rest_is_named(library):
     said = "every day at 22:00 turn off the guest wifi"
     assert "see `oasis schedule`" in text_of(replies(library, said)[0])
