@@ -262,7 +262,6 @@ CHANGES = (
     ("decline", [f"uci rename {WIFI}=other"]),
     ("decline", [f"uci reorder {WIFI}=0"]),
     ("decline", ["uci add_list system.ntp.server=a.example", "uci delete network.planted_dsl"]),
-    ("approve", [f"uci set {WIFI}.ssid=Attic"]),
     ("", [f"uci rename {WIFI}.key=ssid"]),
     ("", [f"uci set {WIFI}.key"]),
     ("", [f"uci get {WIFI}.key"]),
@@ -271,6 +270,7 @@ CHANGES = (
     ("", ["uci set rpcd.@login[0].password=x"]),
     ("", ["uci set oasis.main.approval=none"]),
     ("", ["cat /etc/config/wireless"]),
+    ("approve", [f"uci set {WIFI}.ssid=Attic"]),  # the last: a write waits until it is decided
 )
 
 

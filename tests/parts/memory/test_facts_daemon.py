@@ -275,9 +275,18 @@ def test_a_day_begins_with_its_first_turn(daemon):
 
 
 def with_vectors(tmp_path, embed):
-    """Return a model server that gives vectors too, and a daemon that asks it for them."""
+    """Return a server of a large model that gives vectors too, and a daemon that asks it for them."""
     server = Scripted(remembering, embed)
-    daemon = start_daemon(root_with(tmp_path, "compatible", server.url, "scripted"))
+    root = root_with(tmp_path, "compatible", server.url, "scripted")
+    with open(root + "/etc/config/oasis") as handle:
+        text = handle.read()
+    with open(root + "/etc/config/oasis", "w") as handle:
+        handle.write(
+            text.replace(
+                "config service 'compatible'\n", "config service 'compatible'\n\toption context_tokens '64000'\n"
+            )
+        )
+    daemon = start_daemon(root)
     daemon.call("alias.set", name="embedding", targets=["compatible/minilm"])
     return server, daemon
 
