@@ -86,6 +86,12 @@ def _found(reply: FoundAll) -> Lines:
         lines.append(f"[{source['number']}] {source['title']} ({source.get('url') or source['id']})")
     for option in reply["options"]:
         lines += _option(option)
+    for recipe in reply.get("recipes", []):
+        lines.append((f"recipe {recipe['name']}: {recipe['title']}", "bold"))
+        if recipe.get("packages"):
+            lines.append("  packages: " + " ".join(recipe["packages"]))
+        lines += ["  " + line for line in (recipe["text"], *recipe.get("commands", [])) if isinstance(line, str)]
+    lines += [(reply["recipes_note"], "-")] if reply.get("recipes") else []
     lines = lines or ["nothing was found"]
     return [*lines, (clean.line(reply["note"]), "-")] if reply.get("note") else lines
 

@@ -1,4 +1,4 @@
-"""The owner's documents and notes, and the index of OpenWrt's options: methods of the daemon, and tools.
+"""The owner's documents and notes, the index of OpenWrt's options and recipes: methods of the daemon, and tools.
 
     knowledge.add, list, search, delete, embed    documents
     knowledge.option                              what an option is; works without any model
@@ -27,7 +27,7 @@ from oasis.catalogue import described, entries
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
-from oasis.parts.memory import ranking
+from oasis.parts.memory import ranking, recipes
 from oasis.parts.memory.documents import LIMIT, TITLE_CHARS, Library, Vectors
 from oasis.parts.memory.ranking import Embedder
 from oasis.system import files
@@ -56,6 +56,7 @@ SHARE = 5
 # Of a result, whose bound is that of the registry; what is around the passages has its place as well.
 RESULT_BYTES = 12 * 1024
 _OPTIONS_TOLD = 4
+_OF_A_RECIPE = ("name", "title", "packages", "text", "commands")
 # Of what was said in chats, for a model that looks into the owner's documents; as in the seed.
 MESSAGES = 5
 # Whose words a note is that the owner did not say.
@@ -149,13 +150,15 @@ class Knowledge:
                 "reports": reports}  # fmt: skip
 
     def knowledge_search(self, query: str, limit: int = LIMIT) -> FoundAll:
-        """Return what fits a question: passages of documents with their sources, and options."""
+        """Return what fits a question: passages of documents with their sources, options, and recipes."""
         return self._search(query, limit, False)
 
     def _search(self, query: str, limit: int, is_home: bool) -> FoundAll:
         found = self.library.search(query, limit, is_home=is_home)
         options = found_options(query, self._type_of, _OPTIONS_TOLD)
-        return {**found, "options": options}  # type: ignore[typeddict-item]  # `told` adds the rest
+        result: FoundAll = {**found, "options": options}  # type: ignore[typeddict-item]  # `told` adds the rest
+        told = [{key: one[key] for key in _OF_A_RECIPE if one[key]} for one in recipes.found(query)]  # type: ignore[literal-required]
+        return {**result, "recipes": told, "recipes_note": recipes.NOTE} if told else result
 
     def knowledge_delete(self, id: str) -> dict[str, str]:
         """Remove a document for good."""

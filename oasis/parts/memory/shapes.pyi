@@ -109,6 +109,8 @@ class FoundAll(Found):
     """What fits a question: also options, and what was said in chats."""
 
     options: list[OptionTold]
+    recipes: NotRequired[list[dict[str, str | list[str]]]]  # of a Recipe what is not empty, without its words
+    recipes_note: NotRequired[str]
     messages: NotRequired[list[SaidShort]]
     untrusted: NotRequired[list[str]]
 
@@ -192,6 +194,16 @@ class Skill(TypedDict):
     model: str
     text: str
     is_shipped: NotRequired[bool]
+
+class Recipe(TypedDict):
+    """How a job is done, see recipes.py."""
+
+    name: str
+    title: str
+    words: list[str]
+    packages: list[str]
+    text: str
+    commands: list[str]
 
 class SkillRow(TypedDict):
     """A skill in the list."""

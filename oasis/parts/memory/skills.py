@@ -233,10 +233,15 @@ _LONG_CHARS = 9  # of others: "wireguard" and "sicherheitscheck" mean one thing
 
 def score(said: str, skill: Skill) -> int:
     """Return how much of a skill's words is in a message; its name counts as a phrase."""
+    return mentioned(said, [skill["name"], skill["name"].replace("-", " "), *skill["words"]])
+
+
+def mentioned(said: str, words: list[str]) -> int:
+    """Return how much of some words and phrases is in a message: MAYBE for a word, CLEAR for what means one thing."""
     text = " ".join(said.casefold().split())
     padded = " %s " % " ".join("".join([char if char.isalnum() or char == "-" else " " for char in text]).split())
     found = 0
-    for word in [skill["name"], skill["name"].replace("-", " "), *skill["words"]]:
+    for word in words:
         plain = word.casefold()
         if is_dense(plain):
             found += (CLEAR if len(plain) > _PHRASE_CHARS else MAYBE) if plain in text else 0
