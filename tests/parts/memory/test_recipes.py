@@ -41,15 +41,15 @@ def test_the_commands_of_a_recipe_are_planned_as_configure_would(kit, recipe):
 
 # Which feed each package is from, at the commits of package/options/report.txt.
 FEEDS = {
-    "packages": "adblock banip ddns-scripts etherwake https-dns-proxy igmpproxy minidlna miniupnpd-nftables mwan3 nlbwmon "
-    "opennds openvpn-openssl p910nd pbr samba4-server sqm-scripts tailscale travelmate vnstat2 watchcat "
-    "wifischedule zerotier",
-    "luci": "luci-app-adblock luci-app-banip luci-app-ddns luci-app-https-dns-proxy luci-app-minidlna luci-app-mwan3 "
-    "luci-app-nlbwmon luci-app-p910nd luci-app-pbr luci-app-samba4 luci-app-sqm luci-app-statistics luci-app- "
-    "travelmate luci-app-upnp luci-app-watchcat luci-app-wifischedule luci-app-wol luci-proto-wireguard luci- "
-    "ssl",
-    "openwrt": "block-mount kmod-fs-exfat kmod-fs-ext4 kmod-usb-printer kmod-usb-storage wireguard-tools wpad-mesh- "
-    "mbedtls",
+    "packages": "adblock banip ddns-scripts etherwake https-dns-proxy igmpproxy minidlna miniupnpd-nftables "
+    "mwan3 nlbwmon opennds openvpn-openssl p910nd pbr samba4-server sqm-scripts tailscale travelmate "
+    "vnstat2 watchcat wifischedule zerotier",
+    "luci": "luci-app-adblock luci-app-banip luci-app-ddns luci-app-https-dns-proxy luci-app-minidlna "
+    "luci-app-mwan3 luci-app-nlbwmon luci-app-p910nd luci-app-pbr luci-app-samba4 luci-app-sqm "
+    "luci-app-statistics luci-app-travelmate luci-app-upnp luci-app-watchcat luci-app-wifischedule "
+    "luci-app-wol luci-proto-wireguard luci-ssl",
+    "openwrt": "block-mount kmod-fs-exfat kmod-fs-ext4 kmod-usb-printer kmod-usb-storage wireguard-tools "
+    "wpad-mesh-mbedtls",
 }
 
 
