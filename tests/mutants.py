@@ -40,6 +40,8 @@ OF_STANDS = ("tests/change/test_stands.py",)
 HARMLESS, OF_HARMLESS = "oasis/change/harmless.py", ("tests/change/test_harmless.py",)
 ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/history/test_ends.py",)
 DETOURS, OF_DETOURS = "oasis/change/reach/detours.py", ("tests/change/reach/test_detours.py",)
+BOUNDS, CHECK = "oasis/catalogue/bounds.py", "oasis/catalogue/check.py"
+OF_BOUNDS = ("tests/change/test_bounds.py",)
 OF_MADE = ("tests/catalogue/test_generated.py",)
 OF_TIMES = ("tests/tools/test_times_daemon.py",)
 OF_ALLOWANCE = ("tests/change/test_allowance.py",)
@@ -2013,7 +2015,7 @@ MUTANTS = (
     ),
     ("held: code is not started unasked", HARMLESS, "is_on = more > 0 and", "is_on = False and", OF_HELD),
     ("held: nor by taking away what stops it", HARMLESS, "is_on = more < 0", "is_on = False", OF_HELD),
-    ("held: asked under every setting", PLAN, "bool(asked or (is_undo", "bool((is_undo", OF_HELD),
+    ("held: asked under every setting", PLAN, "bool(asked or code", "bool(code", OF_HELD),
     ("refused: forced only where it was meant", REFUSED, "    if moved:\n", "    if False:\n", OF_REFUSED),
     ("refused: forced once", REFUSED, "self._shop.refused.remove(kept)", "pass", OF_REFUSED),
     ("repair: two rounds and no more", REPAIR, "self._rounds > ROUNDS", "False", OF_REPAIR),
@@ -2027,10 +2029,108 @@ MUTANTS = (
         OF_REPAIR,
     ),
     (
+        "bounds: no link leads out",
+        BOUNDS,
+        'return real if real.startswith(tuple(bases.values()) if is_between else base) else ""',
+        "return real",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: nothing that others can write",
+        BOUNDS,
+        "if found.st_uid not in (0, os.geteuid()) or (found.st_mode & 0o022 and not is_sticky):",
+        "if False:",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: scripts of sqm alone",
+        BOUNDS,
+        'value.endswith(".qos") and',
+        "True and",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: an address holds nothing for a shell",
+        BOUNDS,
+        "[A-Za-z0-9_.:/?=&%+,~@-]|",
+        "[!-Z^-~]|",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: no code in a profile",
+        BOUNDS,
+        'return " %s " % name in _OVPN\n',
+        "return True\n",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: a profile reads no other files",
+        BOUNDS,
+        'return given == "[inline]" or is_there or',
+        "return True or",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: no longer line in a profile",
+        BOUNDS,
+        'if number == 0 or len(line.encode("utf-8", "surrogateescape")) > _LINE:',
+        "if number == 0:",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: no code in a folder of dnsmasq",
+        BOUNDS,
+        "if number == 0 or _DNSMASQ_CODE.match(line):",
+        "if number == 0:",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: nothing of Oasis itself",
+        BOUNDS,
+        'return "" if is_own or not real',
+        'return "" if not real',
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: logs where nobody reads settings",
+        BOUNDS,
+        "return bool(_LOG.match(value)) and",
+        "return True and",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: looked at again",
+        PLAN,
+        'and not plan["is_restore"] and "exec" not in plan["forces"]:',
+        "and False:",
+        OF_BOUNDS,
+    ),
+    (
+        "bounds: a section holds nothing beyond",
+        CHECK,
+        'not is_code(operation["package"], type_) or self._is_bounded(number, operation, section)',
+        "True",
+        OF_BOUNDS,
+    ),
+    (
         "generated: what nobody reviewed waits",
         PLAN,
-        "unreviewed = [] if is_undo else _unreviewed(self.policy.unreviewed(differences), images)",
-        "unreviewed = []",
+        "else self.policy.unreviewed(differences)",
+        "else []",
+        OF_MADE,
+    ),
+    (
+        "generated: done again, it waits again",
+        PLAN,
+        "unseen = [] if is_undo and not self._is_again(undoes)",
+        "unseen = [] if is_undo",
+        OF_MADE,
+    ),
+    (
+        "generated: one harmless word by rule, too",
+        "oasis/catalogue/validators.py",
+        'entry.get("generated") != "rules" or',
+        "True or",
         OF_MADE,
     ),
     (

@@ -37,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from oasis.catalogue.bounds import Bounds
     from oasis.catalogue.shapes import Entry, Finding, ReadPackage, Section, Sections
     from oasis.uci.edit import Operation
 
@@ -61,12 +62,13 @@ _MORE = "; the package oasis-catalogue of Oasis, which is not installed, knows m
 _GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
 
-def check(operations: list[Operation], read_package: ReadPackage) -> list[Finding]:
+def check(operations: list[Operation], read_package: ReadPackage, bounds: Bounds | None = None) -> list[Finding]:
     """Return what is wrong with the operations, in their order; an empty list when nothing is.
 
-    `read_package(name)` gives the sections as they are: {section name: {".type", option: str | [str]}}.
+    `read_package(name)` gives the sections as they are: {section name: {".type", option: str | [str]}}. Without the
+    `bounds` of a router no option that is marked exec may be set.
     """
-    review = _Review(Draft(read_package))
+    review = _Review(Draft(read_package), bounds)
     for number, operation in enumerate(operations):
         review.take(number, operation)
     review.check_together()
@@ -74,9 +76,9 @@ def check(operations: list[Operation], read_package: ReadPackage) -> list[Findin
 
 
 class _Review:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, bounds: Bounds | None) -> None:
         self.findings: list[Finding] = []
-        self._draft = draft
+        self._draft, self._bounds = draft, bounds
         self._references: list[tuple[int, str, str, str]] = []
         self._touched: dict[str, int] = {}
 
@@ -112,15 +114,16 @@ class _Review:
         if op == "delete" or (op == "set" and not operation["value"]):
             # What an option ran is gone with it, unless the section itself is what runs code. There, what is left
             # runs otherwise: a script that `enabled` kept from running is run without it.
-            if name in found and is_code(package, str(found[".type"])):
-                self._entry(number, operation, str(found[".type"]))
+            type_ = str(found[".type"])
+            if name in found and is_code(package, type_) and not self._is_bounded(number, operation, section):
+                self._entry(number, operation, type_)
         elif op == "set":
             if found.get(name) != operation["value"]:
                 self._check_value(number, operation, section, operation["value"], True)
         elif op == "add_list":
             self._check_value(number, operation, section, operation["value"], False)
         elif op == "del_list":
-            self._entry(number, operation, str(found[".type"]))
+            self._entry(number, operation, str(found[".type"]), True)
         elif op == "rename" and name:
             value = found.get(name)
             renamed: Operation = {**operation, "option": operation["name"]}
@@ -155,14 +158,31 @@ class _Review:
     def _check_new(self, number: int, operation: Operation) -> bool:
         """Check the type of a section that is made, or gets another one."""
         type_ = operation["type"]
-        if is_code(operation["package"], type_):
+        whole = section_type(operation["package"], type_)
+        if is_code(operation["package"], type_) and not (self._bounds and whole and "bound" in whole):
             text = f"sections of type {type_} in {operation['package']} run code or belong to the owner"
             self._say(number, operation, "exec", text, "leave it out; only the owner makes one, by hand")
             return False
         return self._check_type(number, operation, type_)
 
-    def _entry(self, number: int, operation: Operation, type_: str) -> Entry | None:
-        """Return the entry of the operation's option when it may be changed; else there is a finding."""
+    def _is_bounded(self, number: int, operation: Operation, section: str) -> bool:
+        """Return whether a section whose type has a bound holds nothing beyond it: only then it is changed."""
+        found = self._draft.sections(operation["package"])[section]
+        whole = section_type(operation["package"], str(found[".type"]))
+        if self._bounds is None or whole is None or "bound" not in whole:
+            return False
+        type_ = str(found[".type"])
+        return all(
+            self._bounds.allows(option(operation["package"], type_, name), value)
+            for name, value in found.items()
+            if not name.startswith(".")
+        )
+
+    def _entry(self, number: int, operation: Operation, type_: str, is_bounded: bool = False) -> Entry | None:
+        """Return the entry of the operation's option when it may be changed; else there is a finding.
+
+        `is_bounded`: the value is held against the bound of an option that is marked exec, or none is set.
+        """
         package, name = operation["package"], operation["option"]
         entry = option(package, type_, name)
         if entry is None:
@@ -173,7 +193,7 @@ class _Review:
                 hint = hint or self._near(name, option_names(package, type_))
                 self._say(number, operation, "unknown_option", text, hint)
             return None
-        if entry.get("mark") == "exec":
+        if entry.get("mark") == "exec" and not (is_bounded and self._bounds and "bound" in entry):
             text = f"{label(operation)} runs code, names a file or folder, or belongs to the owner"
             self._say(number, operation, "exec", text, "leave it out; only the owner changes it, by hand")
             return None
@@ -182,7 +202,8 @@ class _Review:
     def _check_value(self, number: int, operation: Operation, section: str, value: str, is_whole: bool) -> None:
         """Check a value; `is_whole` when it is the option's whole value, in which a list may have several words."""
         type_ = str(self._draft.sections(operation["package"])[section][".type"])
-        entry = self._entry(number, operation, type_)
+        is_bounded = not is_code(operation["package"], type_) or self._is_bounded(number, operation, section)
+        entry = self._entry(number, operation, type_, is_bounded)
         if entry is None:
             return
         if not is_whole and not entry.get("list"):
@@ -190,10 +211,10 @@ class _Review:
             self._say(number, operation, "bad_value", text, "use set")
             return
         words = [value]
-        wrong = _error(entry, value)
+        wrong = self._error(entry, value)
         if wrong and is_whole and entry.get("list"):
             words = value.split()
-            wrong = next((text for text in (_error(entry, word) for word in words) if text), "")
+            wrong = next((text for text in (self._error(entry, word) for word in words) if text), "")
         if not wrong:
             ref = entry.get("ref")
             self._references += [(number, label(operation), ref, word) for word in words] if ref is not None else []
@@ -202,8 +223,18 @@ class _Review:
         text = f"{label(operation)} cannot be {shown!r}"
         if entry.get("mark", "").startswith("secret"):
             text = f"{label(operation)} cannot have that value"
+        if entry.get("mark") == "exec":
+            text += ", because it runs code or names a file or server"
+            self._say(number, operation, "exec", text, wrong + "; only the owner sets anything else, by hand")
+            return
         near = entries.nearest(value, entry.get("values", []))
         self._say(number, operation, "bad_value", text, wrong + (f"; did you mean {near[0]}" if near else ""))
+
+    def _error(self, entry: Entry, value: str) -> str:
+        """Return why a value is none of its option, or beyond its bound on this router."""
+        if self._bounds is not None and "bound" in entry:
+            return self._bounds.error(entry, value)
+        return validators.of_entry(entry, value)
 
     def check_together(self) -> None:
         """Check what the operations give together: names that are not there, and what the new values call for."""
@@ -271,12 +302,6 @@ def _makeable(package: str) -> list[str]:
     return [name for name in types(package) if not is_code(package, name)]
 
 
-def _error(entry: Entry, value: str) -> str:
-    if "values" in entry:
-        return validators.oneof(value, *entry["values"])
-    return validators.error(entry["type"], value)
-
-
 def plain_reference(ref: str, value: str) -> tuple[str, str]:
     """Return what is named, without a firewall's `!`.
 
@@ -305,7 +330,7 @@ def missing(package: str, before: Section | None, now: Section) -> list[tuple[st
     for rule in entries.rules(package, type_, "needs"):
         names, when = rule["one_of"], rule["when"]
         if _holds(when, now) and not any(now.get(name) for name in names) and _differs([*when, *names], before, now):
-            first = " or ".join(name for name in names if entries.mark(package, type_, name) != "exec")
+            first = " or ".join(name for name in names if entries.may_be_set(package, type_, name))
             cause = " with " + _condition(when, now) if when else ""
             found.append((names[0], f"a {type_} section{cause} needs {first}", rule.get("hint", f"set {first} too")))
     rules = entries.rules(package, type_, "only")

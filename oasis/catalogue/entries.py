@@ -11,8 +11,9 @@ Shape of a file: {"package", "source": where the facts come from, "types": {type
 "ref"?, "aka"?: [wrong names that mean it]}. `mark` is "secret:CLASS", "outward" (sends traffic or logs elsewhere) or
 "exec" (runs code, names a file or folder, passes raw arguments); without it the option is plain. A type's mark holds
 for all its options. The name "*" stands for every other option; a type that ends in "*" for every type that begins so.
-"secret": true is a secret that is exec too. `ref` names what the value must be the name of: interface, zone, radio,
-ipset, device or a section of mwan3.
+"secret": true is a secret that is exec too. `bound` is what an exec option may be after all (bounds.py); a type's is for
+options without a mark of their own. `ref` names what the value must be the name of: interface, zone, radio, ipset,
+device or a section of mwan3.
 A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
 value (a missing option is ""), one of the options must be there; and "only": [{"when", "options"}]: these options are
 read nowhere else; and "never": [{"when", "hint"}]: these values do not go together. A pattern is a regular expression.
@@ -141,8 +142,10 @@ def option(package: str, type_: str, name: str) -> Entry | None:
     if whole is None or short is None:
         return None
     entry: Entry = {"type": short} if isinstance(short, str) else {**short}
-    if "mark" in whole:
-        entry.setdefault("mark", whole["mark"])
+    if "mark" in whole and "mark" not in entry:
+        entry["mark"] = whole["mark"]
+        if "bound" in whole:
+            entry.setdefault("bound", whole["bound"])
     return entry
 
 
@@ -156,6 +159,12 @@ def option_names(package: str, type_: str) -> list[str]:
     """Return the names of a type's options that may be changed."""
     whole = section_type(package, type_)
     return [name for name in (whole["options"] if whole else ()) if mark(package, type_, name) != "exec"]
+
+
+def may_be_set(package: str, type_: str, name: str) -> bool:
+    """Tell whether some value of an option may be set: none of what is exec and has no bound."""
+    entry: Entry = option(package, type_, name) or {"mark": "exec"}
+    return entry.get("mark") != "exec" or "bound" in entry
 
 
 def known_as(package: str, type_: str, wrong: str) -> list[str]:

@@ -18,6 +18,7 @@ class Entry(TypedDict, total=False):
     title: str
     list: bool
     mark: str
+    bound: str
     ref: str
     aka: builtins.list[str]
     secret: bool
@@ -37,6 +38,7 @@ class SectionType(TypedDict):
     title: NotRequired[str]
     options: dict[str, str | Entry]
     mark: NotRequired[str]
+    bound: NotRequired[str]
     needs: NotRequired[list[Rule]]
     only: NotRequired[list[Rule]]
     never: NotRequired[list[Rule]]

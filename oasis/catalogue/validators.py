@@ -17,6 +17,9 @@ from oasis.core import clean
 
 TRUE = ("1", "on", "true", "yes", "enabled")
 FALSE = ("0", "off", "false", "no", "disabled")
+if False:  # annotations only
+    from oasis.catalogue.shapes import Entry
+
 # What ends a quoted text, or means something to nft, dnsmasq, a shell or JSON behind a quote that was ended.
 _UNQUOTABLE = '"\\`$;{}'
 _ENCRYPTIONS = (
@@ -268,6 +271,13 @@ def error(expression: str, value: str) -> str:
     if rest:
         raise KeyError(expression)
     return _run(node, value)
+
+
+def of_entry(entry: Entry, value: str) -> str:
+    """Return what a value of an option must be, "" when it is one; what nobody reviewed is one harmless word."""
+    wrong = oneof(value, *entry["values"]) if "values" in entry else error(entry["type"], value)
+    is_plain = entry.get("generated") != "rules" or not ipaddr(value.removeprefix("!").strip())
+    return wrong or ("" if is_plain else error("scalar", value))
 
 
 def truth(value: object) -> bool | None:

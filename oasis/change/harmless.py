@@ -20,6 +20,7 @@ import functools
 import re
 
 from oasis.catalogue import address_text, check, validators
+from oasis.catalogue.bounds import Bounds
 from oasis.change import difference
 from oasis.change.difference import Pairing
 from oasis.errors import StoreError, UciError
@@ -63,6 +64,7 @@ class Router:
 
     def __init__(self, root: Root, files: Files, images: Images) -> None:
         self._root, self._files, self._images = root, files, images
+        self.bounds = Bounds(root, files)
         self._packages: dict[str, Package] = {}
         self.read: dict[str, str] = {}
 

@@ -20,7 +20,7 @@ from oasis.change.plan_card import CLIENT, FORCE_WORDS
 from oasis.change.policy import UNREVIEWED
 from oasis.core import jsonl, when
 from oasis.core.clean import shown as plain
-from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
+from oasis.errors import ApplyError, MistakeError, PolicyError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
@@ -66,6 +66,8 @@ TAINTED = "text from devices or networks was in the conversation"
 _SETTLED = ("needs_approval", "confirm_s", "expires_s")
 # Where rpcd keeps the files of an apply. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
+# What packages of the firmware came with. Source: OpenWrt's overlay, base-files' preinit.
+_DEFAULTS = "/rom/etc/config/"
 
 # Reasons in one message; front ends get them all.
 _IN_A_MESSAGE = 5
@@ -119,28 +121,36 @@ class FrozenList(list):  # type: ignore[type-arg]
     insert = pop = remove = reverse = sort = _refuse
 
 
-def _unreviewed(differences: list[Difference], images: Images) -> list[str]:
-    """Return why changes of options that nobody has looked at wait, with the line where each stands; [] for none."""
+def _unreviewed(differences: list[Difference], images: Images, default: Callable[[str], bytes]) -> list[str]:
+    """Return why changes of options that nobody has looked at wait, with the line where each stands; [] for none.
+
+    The option may stand in its section, in another one of the type, or in what the package came with (`default`).
+    """
     places = []
     for item in differences:
-        package, option = item["package"], item["option"]
-        line = _line(model.parse(images[package][0], package), images[package][0], item["section"], option)
-        where = " (/etc/config/%s, line %d)" % (package, line) if line else ""
-        places.append("%s.%s.%s%s" % (package, item["section"], option, where))
+        package = item["package"]
+        files = {"/etc/config/" + package: images[package][0], "/rom/etc/config/" + package: default(package)}
+        lines = {path: _line(data, item) for path, data in files.items()}
+        where = next((" (%s, line %d)" % (path, line) for path, line in lines.items() if line), "")
+        places.append("%s.%s.%s%s" % (package, item["section"], item["option"], where))
     return [UNREVIEWED % ", ".join(dict.fromkeys(places))] if places else []
 
 
-def _line(package: model.Package, data: bytes, section: str, option: str) -> int:
-    """Return the line of a file at which an option of a section begins, 0 when it has none."""
-    held = tables(package)
-    wanted = next((place for place, name in enumerate(held) if section in (name, model.label(held, held[name]))), -1)
-    place = -1
+def _line(data: bytes, item: Difference) -> int:
+    """Return the line of a file at which an option of a section begins, or of one of its type; 0 when it has none."""
+    held = tables(model.parse(data, item["package"]))
+    places = list(held.values())
+    names = [(name, model.label(held, section)) for name, section in held.items()]
+    found, place = 0, -1
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         words = line.replace("'", " ").replace('"', " ").split()
         place += words[:1] == ["config"]
-        if place == wanted and words[:1] in (["option"], ["list"]) and words[1:2] == [option]:
-            return number
-    return 0
+        if place >= 0 and words[:1] in (["option"], ["list"]) and words[1:2] == [item["option"]]:
+            if item["section"] in names[place]:
+                return number
+            if places[place][".type"] == item["type"]:
+                found = found or number
+    return found
 
 
 def frozen(value: Any) -> Any:
@@ -266,7 +276,7 @@ class Planner:
         `operations` are for show: what makes the difference where not the old bytes come back.
         """
         needs: dict[str, list[str]] = {}
-        plan = self._plan(images, run, chat, summary, needs, True)
+        plan = self._plan(images, run, chat, summary, needs, undoes)
         if plan is None:
             return None
         if needs:
@@ -339,22 +349,27 @@ class Planner:
 
         # what plans need comes with the first plan: an idle daemon has none
         from oasis.catalogue import check, installed
+        from oasis.catalogue.bounds import Bounds
 
         installed.learn({name: tables(model.parse(self.read(name, self._known), name)) for name in
                          {item["package"]: None for item in operations}})  # fmt: skip
         found = []
-        for item in check.check(operations, table):
+        for item in check.check(operations, table, Bounds(self._root, self._files)):
             kind = "exec" if item["kind"] == "exec" else "unknown"
             needs.setdefault(kind, []).append(str(item["where" if kind == "exec" else "message"]))
             found.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))
         return found
 
     def _plan(
-        self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
+        self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], undoes: str | None = None
     ) -> Draft | None:
-        """Return what a change of packages does, None for nothing; `needs` gets what only the owner lets through."""
+        """Return what a change of packages does, None for nothing; `needs` gets what only the owner lets through.
+
+        `undoes` is the change that it undoes, None where it is no undo.
+        """
         from oasis.change import difference, harmless, references  # what judges plans comes with the first one
 
+        is_undo = undoes is not None
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
         diff: list[LineDiff] = []
@@ -376,14 +391,18 @@ class Planner:
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
         looked_at = router.read if plan["risk"] == "low" else {}  # what it was judged by
-        code = self.policy.code(differences)
+        code = self.policy.code(differences)  # what is in its bound too: never without the owner
         known = [place.rpartition(".")[2] for place in needs.get("exec", [])]
-        new_code = [place for place in code if place.rpartition(".")[2] not in known]
+        beyond = self.policy.code(differences, router.bounds)
+        new_code = [place for place in beyond if place.rpartition(".")[2] not in known]
         if new_code and not is_undo:
             needs["exec"] = needs.get("exec", []) + new_code
         # What the owner removed does not come back without them.
-        unreviewed = [] if is_undo else _unreviewed(self.policy.unreviewed(differences), images)
-        plan["is_asked"] = bool(asked or (is_undo and code) or unreviewed)
+        unseen = [] if is_undo and not self._is_again(undoes) else self.policy.unreviewed(differences)
+        unreviewed = _unreviewed(
+            unseen, images, lambda name: self._files.read(self._root.path(_DEFAULTS) + name) or b""
+        )
+        plan["is_asked"] = bool(asked or code or unreviewed)
         opened, read = self.openings(images)
         turned, others = self._detours(images)
         if opened or turned or asked or unreviewed:  # before all other reasons
@@ -409,6 +428,13 @@ class Planner:
         installed = self._files.names(self._root.path("/etc/init.d"))
         plan["services"] = self.policy.services(list(images), installed.__contains__)
         return plan
+
+    def _is_again(self, undoes: str | None) -> bool:
+        """Return whether undoing a change does again what it had undone."""
+        try:
+            return bool(undoes and self._journal is not None and self._journal.read(undoes).get("undoes"))
+        except UsageError:  # too old to be in the history
+            return True
 
     def openings(self, images: Images) -> tuple[list[str], dict[str, str]]:
         """Return a sentence for who is let in by packages before and after, and {package: sha256} of what else counted.
@@ -506,6 +532,8 @@ class Planner:
                 if not ends.is_standing(record) or ends.state(record) != entry["before"]:
                     words = "the end of change %s is another one since the plan was made; nothing was written"
                     raise ApplyError(words % record["id"], "ask for the change again")
+        if plan["images"] and not plan["is_restore"] and "exec" not in plan["forces"]:
+            self._check_bounds(plan)
         # The rollback of an apply that waits in rpcd would silently take ours back with its own files. An apply without
         # rollback leaves such files, too, and they stay: whether anybody waits only rpcd knows.
         if plan["images"] and self._files.names(self._root.path(_SNAPSHOTS)) and self._questions.luci_waits():
@@ -521,6 +549,18 @@ class Planner:
                     "%s has %d uncommitted change(s) of somebody else; nothing was written" % (package, len(lines)),
                     "look at them with `uci changes %s`, then commit or revert them" % package,
                 )
+
+    def _check_bounds(self, plan: Plan) -> None:
+        """Raise ApplyError when a file that a value names is not any more as it was looked at."""
+        from oasis.change import difference, harmless
+
+        bounds = harmless.Router(self._root, self._files, {}).bounds
+        for name, pair in plan["images"].items():
+            before, after = (model.parse(data, name) for data in pair)
+            beyond = self.policy.code(difference.compare(before, after, name), bounds)
+            if beyond:
+                words = "%s names something that has changed since the plan was made; nothing was written"
+                raise ApplyError(words % ", ".join(beyond), "look at it, then ask for the change again")
 
 
 def _new_address(before: bytes, after: bytes) -> str:

@@ -17,6 +17,7 @@ from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.catalogue.bounds import Bounds
     from oasis.change.harmless import Router
     from oasis.change.shapes import Action, Callable, Difference, PolicyRules, ServiceRule, ServiceRules
 
@@ -54,6 +55,7 @@ class Policy:
         is only risky where it is allowed: to an undo, which brings back what the owner had there, and to the owner who
         forces it. Shape of differences: see oasis.change.difference.
         """
+        from oasis.catalogue import entries
         from oasis.change import references  # comes with the first plan: an idle daemon has none
 
         worst = "low"
@@ -70,7 +72,11 @@ class Policy:
             if names:
                 risk, reason = "forbidden", self.rules["forbidden"][names[0]]
             elif mark == "exec" and allows_code:
-                risk, reason = "risky", "%s.%s runs code or names a file" % (package, item["option"])
+                entry = entries.option(package, item["type"], item["option"])
+                told = "runs code or names a file"
+                if router is not None and entry and router.bounds.allows(entry, item.get("new")):
+                    told = router.bounds.told(entry, item.get("new"))
+                risk, reason = "risky", "%s.%s %s" % (package, item["option"], told)
             elif mark == "exec":
                 risk, reason = "forbidden", _BY_HAND % (package, item["section"], item["option"])
             elif mark == "outward":
@@ -96,9 +102,19 @@ class Policy:
             reasons.append("%s can interrupt somebody's connection" % " and ".join(places))
         return worst, reasons
 
-    def code(self, differences: list[Difference]) -> list[str]:
-        """Return the places, package.section.option, where a change sets or lets run code; without an entry all is."""
-        return ["%(package)s.%(section)s.%(option)s" % item for item in differences if _mark(item) == "exec"]
+    def code(self, differences: list[Difference], bounds: Bounds | None = None) -> list[str]:
+        """Return the places, package.section.option, where a change sets or lets run code; without an entry all is.
+
+        What is within its bound on this router is left out where `bounds` are given.
+        """
+        from oasis.catalogue import entries
+
+        return [
+            "%(package)s.%(section)s.%(option)s" % item
+            for item in differences
+            if _mark(item) == "exec" and not (bounds and bounds.allows(
+                entries.option(item["package"], item["type"], item["option"]), item.get("new")))
+        ]  # fmt: skip
 
     def unreviewed(self, differences: list[Difference]) -> list[Difference]:
         """Return the changes of options that nobody has looked at: they wait for the owner, always."""

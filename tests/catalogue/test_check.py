@@ -10,6 +10,7 @@ import pytest
 
 from oasis.catalogue import check as catalogue
 from oasis.catalogue import entries
+from oasis.catalogue.bounds import WORDS
 from tests.change.drafting import FOLDER, STOCK, TOP, as_operations, check, is_exec, kinds, nothing, stock
 
 # the stock router
@@ -377,7 +378,10 @@ def test_data_have_the_documented_shape(name):
         for option, entry in whole["options"].items():
             assert re.fullmatch(r"\*|[A-Za-z0-9_]+", option)
             entry = {"type": entry} if isinstance(entry, str) else entry
-            assert set(entry) <= {"type", "values", "title", "list", "mark", "ref", "aka"}
+            assert set(entry) <= {"type", "values", "title", "list", "mark", "ref", "aka", "bound"}
+            assert "bound" not in entry or (
+                entry["bound"] in WORDS and "exec" in (entry.get("mark"), whole.get("mark"))
+            )
             assert ("type" in entry) != ("values" in entry)
             assert marks.fullmatch(entry.get("mark", "exec"))
             assert entry.get("ref", "zone") in {*catalogue.TARGETS, "device"}

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from oasis.catalogue import check, entries, validators
+from oasis.change.history.undo import plan_undo
 from oasis.change.policy import UNREVIEWED
 from oasis.errors import PolicyError
 from oasis.parts.schedule.job_run import why_not_ahead
@@ -224,8 +225,8 @@ def test_an_option_that_only_the_installed_file_has_may_be_proposed(unheard):
     assert plan["reasons"][0] == UNREVIEWED % "unheard.main.level (/etc/config/unheard, line 2)"
     assert why_not_ahead(plan)
     assert unheard.plan("uci add_list unheard.main.words=b")["needs_approval"]
-    assert unheard.plan("uci set unheard.@thing[1].level=5")["reasons"][0].startswith(
-        UNREVIEWED % "unheard.@thing[1].level"
+    assert unheard.plan("uci set unheard.@thing[1].level=5")["reasons"][0] == UNREVIEWED % (
+        "unheard.@thing[1].level (/etc/config/unheard, line 2)"
     )
 
 
@@ -248,3 +249,54 @@ def test_what_was_taken_up_is_gone_with_the_next_plan(unheard):
     assert entries.origin("unheard", "thing", "level") == "installed"
     unheard.plan("uci set system.@system[0].hostname=attic")
     assert entries.types("unheard") == {}
+
+
+def test_the_place_of_an_option_is_that_of_its_like_or_of_what_the_package_came_with(unheard):
+    assert (
+        "unheard.other.level (/etc/config/unheard, line 2)"
+        in unheard.plan("uci set unheard.other=thing\nuci set unheard.other.level=5")["reasons"][0]
+    )
+    os.makedirs(unheard.root.path("/rom/etc/config"))
+    with open(unheard.root.path(f"/rom/etc/config/{UNSEEN}"), "w") as handle:
+        handle.write(f"\nconfig {UNSEEN} 'main'\n\n\toption interval '1'\n")
+    unheard.write(UNSEEN, f"config {UNSEEN} 'main'\n".encode())
+    plan = unheard.plan(f"uci set {UNSEEN}.main.interval=4096")
+    assert plan["reasons"][0] == UNREVIEWED % f"{UNSEEN}.main.interval (/rom/etc/config/{UNSEEN}, line 4)"
+
+
+def test_what_is_known_by_rule_alone_takes_one_harmless_word_or_an_address():
+    url = {"type": "url", "generated": "rules"}
+    assert validators.of_entry(url, "https://example.org/path")
+    assert not validators.of_entry({**url, "generated": "review"}, "https://example.org/path")
+    assert validators.of_entry({"values": ["a b"], "generated": "rules"}, "a b")
+    assert not validators.of_entry({"type": "cidr4", "generated": "rules"}, "192.168.2.0/24")
+    for package in entries.packages():
+        for kind, whole in entries.types(package).items():
+            for name in whole["options"]:
+                entry = entries.option(package, kind, name) or {}
+                if entry.get("generated") == "rules":
+                    wrong = [
+                        one
+                        for one in ("/etc/x", "a b", "a;b", "'", "a\nb", "https://a/b")
+                        if not validators.of_entry(entry, one)
+                    ]
+                    assert wrong == [], (package, kind, name)
+
+
+@pytest.mark.parametrize("approval", ["none", "risky", "all"])
+def test_undoing_what_nobody_reviewed_works_and_doing_it_again_waits(tmp_path, approval):
+    kit = Kit(tmp_path / "router", approval=approval)
+    kit.write(UNSEEN, f"config {UNSEEN} 'main'\n\toption interval '1'\n".encode())
+    record = kit.transaction.apply(kit.plan(f"uci set {UNSEEN}.main.interval=4096"))
+    rolled = kit.transaction.roll_back(record["id"], "a test")
+    assert rolled["state"] == "rolled_back" and b"'1'" in kit.config(UNSEEN)
+    record = kit.transaction.apply(kit.plan(f"uci set {UNSEEN}.main.interval=4096"))
+    kit.transaction.confirm(record["id"])
+    plan = plan_undo(kit.journal, kit.planner, record["id"], "run1", "chat1")
+    assert plan["needs_approval"] is (approval != "none")
+    undone = kit.transaction.apply(plan)
+    kit.transaction.confirm(undone["id"])
+    assert b"'1'" in kit.config(UNSEEN)
+    again = plan_undo(kit.journal, kit.planner, undone["id"], "run1", "chat1")
+    assert again["needs_approval"] and any("not reviewed" in reason for reason in again["reasons"])
+    kit.transaction.stop()
