@@ -1788,8 +1788,8 @@ MUTANTS = (
     (
         "undo: code comes back with its owner alone",
         PLAN,
-        "(is_undo and code)",
-        "(is_undo and False)",
+        "bool(asked or code or unreviewed)",
+        "bool(asked or unreviewed)",
         ("tests/change/history/test_undo.py",),
     ),
     (

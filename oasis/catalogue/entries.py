@@ -11,7 +11,7 @@ Shape of a file: {"package", "source": where the facts come from, "types": {type
 "ref"?, "aka"?: [wrong names that mean it]}. `mark` is "secret:CLASS", "outward" (sends traffic or logs elsewhere) or
 "exec" (runs code, names a file or folder, passes raw arguments); without it the option is plain. A type's mark holds
 for all its options. The name "*" stands for every other option; a type that ends in "*" for every type that begins so.
-"secret": true is a secret that is exec too. `bound` is what an exec option may be after all (bounds.py); a type's is for
+"secret": true is a secret that is exec too. `bound` is what an exec option may be after all (bounds.py); a type's is of
 options without a mark of their own. `ref` names what the value must be the name of: interface, zone, radio, ipset,
 device or a section of mwan3.
 A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
