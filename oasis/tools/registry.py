@@ -57,7 +57,7 @@ from oasis.redaction.secret_forms import hide_typed
 from oasis.system.digest import sha256
 from oasis.tools.principal import may_use
 from oasis.tools.router import Watch, Watched
-from oasis.tools.specs import check, checked, chosen, tokens
+from oasis.tools.specs import brief, check, checked, chosen, is_outside, tokens
 
 if False:  # annotations only
     from typing import Any, TypeVar
@@ -117,8 +117,8 @@ class Registry:
         return [_offered(spec) for spec in self._on()]
 
     def offered(self, texts: list[str], used: set[str], mode: str, large: bool) -> list[OfferedTool]:
-        """Return the tools that a model is offered in a turn; see specs.py."""
-        return [_offered(spec) for spec in chosen(self._on(), texts, used, mode, large)]
+        """Return the tools that a model is offered in a turn, as short as they can be told; see specs.py."""
+        return [_offered(brief(spec)) for spec in chosen(self._on(), texts, used, mode, large)]
 
     def looking(self, tools: list[OfferedTool]) -> list[OfferedTool]:
         """Return those of some offered tools that change nothing."""
@@ -140,7 +140,7 @@ class Registry:
             now = self._find(name)[1]
             is_on = now["enabled"] if enabled is None else enabled  # what is not given stays as it is
             values = {"enable": "1" if is_on else "0", "approval": approval or now["approval"]}
-            if spec["source"] != BUILT_IN:
+            if is_outside(spec):
                 values["revision"] = revision(spec)
             own = [str(one.name) for one in self._sections() if one.type == "tool" and _is_of(one.options, spec)]
             steps: list[Step] = []
@@ -350,7 +350,7 @@ def _permit(spec: ToolSpec, options: Mapping[str, str | list[str]]) -> Permit:
     is_harmless = spec["class"] == "read" or (is_ours and spec["class"] != "danger")
     approval = str(spec.get("approval", "allow" if is_harmless else "ask"))
     permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": approval, "note": ""}
-    if not is_ours and "revision" in options and options["revision"] != revision(spec):
+    if is_outside(spec) and "revision" in options and options["revision"] != revision(spec):
         return {**permit, "enabled": False, "note": _CHANGED}
     permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
     if options.get("approval") in APPROVALS:

@@ -257,6 +257,26 @@ def chosen(specs: list[ToolSpec], texts: list[str], used: set[str], mode: str, l
     return [spec for at, spec in enumerate(specs) if spec.get("core") or at in best]
 
 
+def is_outside(spec: ToolSpec) -> bool:
+    """Return whether a tool comes from a plugin or a server: neither built in nor of a part."""
+    return ":" in spec["source"]
+
+
+def brief(spec: ToolSpec) -> ToolSpec:
+    """Return a spec of ours without the bounds of its arguments, which are checked here and cost a model tokens."""
+    return spec if is_outside(spec) else {**spec, "input_schema": _without_bounds(spec["input_schema"])}
+
+
+def _without_bounds(schema: Schema) -> Schema:
+    kept = {name: value for name, value in schema.items() if name not in _LIMITS and value is not False}
+    named, items = kept.get("properties"), kept.get("items")
+    if isinstance(named, dict):
+        kept["properties"] = {name: _without_bounds(one) for name, one in named.items() if isinstance(one, dict)}
+    if isinstance(items, dict):
+        kept["items"] = _without_bounds(items)
+    return kept
+
+
 def _matches(spec: ToolSpec, text: str, words: list[str]) -> int:
     """Return how many words of a tool the text has, or begins words with; phrases and other scripts as they stand."""
     if "words" not in spec:

@@ -20,12 +20,17 @@ def body(here):
     return json.loads(here.model.bodies()[-1])
 
 
+def cost(here):
+    """Return about how many tokens the newest request is."""
+    return trim.tokens(json.dumps(body(here), ensure_ascii=False))
+
+
 def test_a_model_knows_the_router_the_time_the_limits_and_what_waits(here):
     here.say("hello", "Hi.")
     system = body(here)["messages"][0]["content"]
     for words in (
         "OpenWrt 24.10", "mediatek/filogic", "Packages with a configuration: dhcp, dropbear, firewall", "time zone UTC",
-        "Changes that are risky wait for the owner's approval", "Up to 10 of your answers in a turn", "up to 8 at once",
+        "Changes that are risky wait for the owner's approval", "Up to 10 answers of a turn", "up to 8 at once",
     ):  # fmt: skip
         assert words in system, words
     print("system prompt: %d tokens" % trim.tokens(system))
@@ -34,15 +39,15 @@ def test_a_model_knows_the_router_the_time_the_limits_and_what_waits(here):
 
 def test_a_first_request_is_short_with_few_tools_and_with_all(here):
     here.say("hello", "Hi.")
-    small = trim.tokens(json.dumps(body(here)))
+    small = cost(here)
     option(here.root, "tools", "all")
     here.restart()
     here.chat = ""
     here.say("hello", "Hi.")
     assert len(body(here)["tools"]) > 12
-    whole = trim.tokens(json.dumps(body(here)))
+    whole = cost(here)
     print("first request: %d tokens with few tools, %d with all %d" % (small, whole, len(body(here)["tools"])))
-    assert whole <= 4500 and small <= 1600
+    assert whole <= 3500 and small <= 1200
 
 
 def test_a_guide_adds_what_it_needs_and_takes_nothing_away(here):
