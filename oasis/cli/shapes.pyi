@@ -23,6 +23,7 @@ from oasis.core.shapes import Json as Json
 from oasis.llm.shapes import AliasList, Made, ModelList, ProviderList
 from oasis.llm.shapes import Provider as Provider
 from oasis.llm.shapes import Trial as Trial
+from oasis.parts.admin import shapes as admin
 from oasis.parts.mcp import shapes as mcp
 from oasis.parts.memory import shapes as memory
 from oasis.parts.schedule import shapes as schedule
@@ -137,7 +138,7 @@ class Call(Protocol):
     def __call__(
         self,
         method: Literal["run.start", "agent.start", "plan.propose", "plan.force", "change.undo", "chat.summarise",
-                        "doctor.fix", "tool.call", "knowledge.add", "knowledge.embed"],
+                        "doctor.fix", "tool.call", "knowledge.add", "knowledge.embed", "wireguard.change"],
         params: Mapping[str, object],
         /,
     ) -> api.Started: ...  # fmt: skip
@@ -240,6 +241,8 @@ class Call(Protocol):
     def __call__(self, method: Literal["telegram.pair"], params: Mapping[str, object], /) -> telegram.Opened: ...
     @overload
     def __call__(self, method: Literal["telegram.forget"], params: Mapping[str, object], /) -> telegram.Done: ...
+    @overload
+    def __call__(self, method: Literal["wireguard.list"], params: Mapping[str, object], /) -> admin.WireGuardList: ...
     @overload
     def __call__(self, method: Literal["mcp.list"], params: Mapping[str, object], /) -> mcp.ServerList: ...
     @overload

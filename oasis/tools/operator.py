@@ -155,8 +155,13 @@ class Operator:
 
     # What changes the router
 
-    def change(self, operations: list[Operation], summary: str, until: str = "") -> PlanResult:
-        """Carry out UCI operations; with the words of a time they are undone by themselves then."""
+    def change(
+        self, operations: list[Operation], summary: str, until: str = "", known: dict[str, str] | None = None
+    ) -> PlanResult:  # fmt: skip
+        """Carry out UCI operations; with the words of a time they are undone by themselves then.
+
+        `known` tells by value where secrets come from that our own code put there; no word of a model does.
+        """
         if self._is_model:
             self._await_keeping()
         until_unix_s = self._shop.moment(until)
@@ -178,8 +183,8 @@ class Operator:
             values &= given(self._said())
         elif self._others:
             values = set()
-        known = dict.fromkeys(values, text_origin.WROTE)
-        plan = self._plan(operations, summary, until_unix_s, {**known, **restorer.known})
+        sources = {**dict.fromkeys(values, text_origin.WROTE), **restorer.known, **(known or {})}
+        plan = self._plan(operations, summary, until_unix_s, sources)
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
         return self.carry_out(plan)

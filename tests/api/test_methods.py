@@ -41,6 +41,7 @@ WRITES = {
     "memory.list", "memory.add", "memory.change", "memory.forget", "memory.export", "memory.set",
     "skill.list", "skill.load", "skill.set", "skill.delete", "skill.set_enabled",
     "schedule.add", "schedule.change", "schedule.delete", "schedule.run", "schedule.approve",
+    "wireguard.list", "wireguard.change", "wireguard.show", "wireguard.endpoint",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",

@@ -171,6 +171,7 @@ function explain(error) {
  */
 function missing(one) {
 	const titles = {
+		admin: _('WireGuard, keys, password and firmware'),
 		lua: _('Compatibility with the Lua Oasis'), mcp: _('MCP servers and clients'), memory: _('Memory, documents and skills'),
 		offline: _('The built-in service, without a model'), schedule: _('The schedule'), telegram: _('The messenger')
 	};

@@ -1,0 +1,116 @@
+"""`oasis wireguard`: what the owner does at the terminal, and alone sees there."""
+
+from __future__ import annotations
+
+import os
+
+from oasis.cli.commands import OK, given, whole
+from oasis.cli.prompt import follow
+from oasis.core import clean
+from oasis.errors import StoreError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.cli.rpc_client import Call
+    from oasis.cli.terminal import Screen
+    from oasis.parts.admin.shapes import Peer, WireGuardList
+
+# word: whether a name follows
+_WIREGUARD = {
+    "list": False, "server": False, "add": True, "show": True, "remove": True, "forget": True, "endpoint": True,
+}  # fmt: skip
+
+
+def wireguard(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Do what ACTION says; list servers and peers without one."""
+    action, name = arguments["ACTION"] or "list", arguments["NAME"]
+    if action not in _WIREGUARD:
+        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(_WIREGUARD))
+    if bool(name) != _WIREGUARD[action]:
+        raise UsageError(f"`wireguard {action}` takes {'a NAME' if _WIREGUARD[action] else 'no name'}")
+    interface = given(interface=arguments["--interface"])
+    if action == "list":
+        return _list(call("wireguard.list", {}), screen)
+    if action == "endpoint":
+        reply = call("wireguard.endpoint", {"host": "" if name == "none" else name})
+        return screen.result(reply, f"devices find the router at {reply['endpoint'] or 'nowhere known'}")
+    if action == "show":
+        home = {"home": True} if arguments["--home"] else {}
+        asked = {"name": name, **interface, **given(endpoint=arguments["--endpoint"]), **home}
+        found = call("wireguard.show", asked)
+        config = _taken(found.pop("file"))
+        if arguments["--file"]:
+            path = _written(arguments["--file"], config)
+            return screen.result({"file": path}, f"{path}: for {found['name']} alone; delete it when it is there")
+        lines: list[str | tuple[str, str]] = [(line, "") for line in (*found["qr"], *config.split("\n"))]
+        return screen.result({**found, "config": config}, lines)
+    port = {"port": whole(arguments["--port"])} if arguments["--port"] else {}
+    more = {**interface, **given(name=name, public_key=arguments["--key"]), **port}
+    status = follow(call, call("wireguard.change", {"action": action, **more}), screen)
+    if status == OK and action == "add" and not arguments["--key"]:
+        screen.notice(f"its configuration and QR code: oasis wireguard show '{clean.line(name)}'")
+    return status
+
+
+def _taken(path: str) -> str:
+    """Return the text of a file, which is gone afterwards."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {os.strerror(error.errno or 0)}", "do it on the router, as root")
+    return text
+
+
+def _written(path: str, text: str) -> str:
+    """Write a new file that its owner alone reads; return its path."""
+    path = os.path.abspath(os.path.expanduser(path))
+    try:
+        with open(path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(text)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {os.strerror(error.errno or 0)}", "name a file that is not there")
+    return path
+
+
+def _list(reply: WireGuardList, screen: Screen) -> int:
+    lines: list[str | tuple[str, str]] = []
+    for one in reply["interfaces"]:
+        state = "up" if one["up"] else "not up"
+        lines.append((clean.line(f"{one['interface']}  {state}, port {one['port'] or 'any'}"), "bold"))
+        lines.append(f"  {', '.join(one['addresses'])}  public key {one['public_key']}")
+        lines += [f"  {_peer(peer)}" for peer in one["peers"]] or ["  no peer yet: oasis wireguard add NAME"]
+    if not lines:
+        lines.append("there is no WireGuard here yet; make a server: oasis wireguard server")
+    elif not reply["endpoint"]:
+        lines.append("from outside the router is found nowhere known: oasis wireguard endpoint HOST")
+    screen.result(reply, lines)
+    for note in reply.get("notes", []):
+        screen.notice(note)
+    return OK
+
+
+def _peer(peer: Peer) -> str:
+    words = [f"{peer['name'] or peer['peer']}  {', '.join(peer['addresses'])}"]
+    if peer.get("disabled"):
+        words.append("switched off")
+    if "received_bytes" in peer:
+        ago = peer["handshake_s_ago"]
+        words.append("never seen" if ago is None else f"seen {_length(ago)} ago")
+        words.append(f"{_size(peer['received_bytes'])} in, {_size(peer['sent_bytes'])} out")
+    return "  ".join(words)
+
+
+def _length(seconds: int) -> str:
+    for unit, word in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit} {word}"
+    return f"{seconds} s"
+
+
+def _size(count: int) -> str:
+    for unit, word in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB")):
+        if count >= unit:
+            return f"{count / unit:.1f} {word}"
+    return f"{count} B"

@@ -1,0 +1,44 @@
+"""The types of what the owner does with keys and images, for the type checker alone."""
+
+from typing_extensions import NotRequired, TypedDict
+
+Section = dict[str, object]
+
+class Network(TypedDict):
+    """An IPv4 network of a tunnel."""
+
+    router: str  # its address there
+    first: int
+    bits: int  # of hosts
+
+class Peer(TypedDict):
+    peer: str  # the name of its section
+    name: str
+    addresses: list[str]
+    public_key: str
+    disabled: NotRequired[bool]
+    handshake_s_ago: NotRequired[int | None]  # None: never
+    received_bytes: NotRequired[int]
+    sent_bytes: NotRequired[int]
+
+class Interface(TypedDict):
+    interface: str
+    public_key: str
+    port: str
+    addresses: list[str]
+    up: bool
+    peers: list[Peer]
+
+class WireGuardList(TypedDict):
+    interfaces: list[Interface]
+    endpoint: str  # where devices find the router, "" unknown
+    notes: NotRequired[list[str]]
+    untrusted: NotRequired[list[str]]
+
+class PeerConfig(TypedDict):
+    """What only the owner sees."""
+
+    name: str
+    file: str  # with its configuration, in RAM, to be taken away
+    qr: list[str]
+    endpoint: str

@@ -1,0 +1,250 @@
+"""WireGuard: a server and peers as plans, keys that nobody sees but the owner, what peers do."""
+
+import json
+import os
+import re
+import time
+
+import pytest
+
+from oasis.parts.admin import x25519
+from tests.daemon.test_wiring import config, of_type
+from tests.llm.test_workers import root_with
+from tests.oasisd import start_daemon
+from tests.parts.admin.test_qr import from_lines, read
+from tests.parts.admin.world import approve, carried_out, program, put, router
+from tests.recorder import Recorder
+
+pytestmark = pytest.mark.part("admin")
+NAME = 'Léa\'s "漢字" phone'
+KEY = re.compile(r"private_key '([A-Za-z0-9+/]{43}=)'")
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    running = start_daemon(router(tmp_path / "router"))
+    yield running
+    running.stop()
+
+
+def change(daemon, action, **given):
+    return carried_out(daemon, daemon.call("wireguard.change", action=action, **given))
+
+
+def refused(daemon, action, **given):
+    """Return the message of a proposal that is refused."""
+    card, told = change(daemon, action, **given)
+    assert card is None, card
+    return told["error"]["message"]
+
+
+def shown(daemon, name, **given):
+    found = daemon.call("wireguard.show", name=name, endpoint="vpn.example.org", **given)
+    return taken(found), found
+
+
+def taken(found):
+    """Return the configuration that was left for the owner."""
+    assert "file" in found, found
+    assert os.stat(found["file"]).st_mode & 0o777 == 0o600
+    with open(found["file"], encoding="utf-8") as file:
+        text = file.read()
+    os.remove(found["file"])
+    return text
+
+
+def keys(root):
+    return KEY.findall(config(root, "network").decode())
+
+
+def test_a_server_is_one_plan_with_its_firewall(daemon):
+    card, told = change(daemon, "server")
+    assert card["risk"] == "risky" and [one["package"] for one in card["diff"]] == ["network", "firewall"]
+    assert card["secrets"] == [{"where": "network.wg0.private_key", "from": "generated on the router"}]
+    assert any("from wan to the router, udp 51820" in reason for reason in card["reasons"])
+    network, firewall = config(daemon.root, "network").decode(), config(daemon.root, "firewall").decode()
+    (private,) = keys(daemon.root)
+    assert told["public_key"] == x25519.public(private)
+    assert "option proto 'wireguard'" in network and "list addresses '10.14.0.1/24'" in network
+    assert firewall.count("list network 'wg0'") == 1 and "option dest_port '51820'" in firewall
+    assert private not in json.dumps([card, told]) and private not in daemon.log()
+
+
+def test_one_undo_takes_the_server_and_its_rule_back(daemon):
+    before = config(daemon.root, "network"), config(daemon.root, "firewall")
+    _, told = change(daemon, "server")
+    started = daemon.call("change.undo", change=told["change"])
+    carried_out(daemon, started)
+    assert (config(daemon.root, "network"), config(daemon.root, "firewall")) == before
+
+
+def test_the_tunnel_is_where_nothing_is(tmp_path):
+    root = router(tmp_path / "router")
+    text = config(root, "network").decode().replace("192.168.1.1", "10.20.0.1").replace("255.255.255.0", "255.0.0.0")
+    put(root, "/etc/config/network", text, 0o600)
+    daemon = start_daemon(root)
+    try:
+        assert change(daemon, "server")[1]["address"] == "172.29.0.1/24"
+    finally:
+        daemon.stop()
+
+
+def test_the_owner_gets_a_code_that_a_phone_reads(daemon):
+    change(daemon, "server")
+    card, told = change(daemon, "add", name=NAME)
+    assert told["address"] == "10.14.0.2" and any("everything (of 10.14.0.2)" in one for one in card["reasons"])
+    text, found = shown(daemon, NAME)
+    server, peer = keys(daemon.root)
+    assert read(from_lines(found["qr"])) == [text]
+    assert text.split("\n") == [
+        f"# {NAME}", "[Interface]", f"PrivateKey = {peer}", "Address = 10.14.0.2/32", "DNS = 10.14.0.1", "", "[Peer]",
+        f"PublicKey = {x25519.public(server)}", "Endpoint = vpn.example.org:51820", "AllowedIPs = 0.0.0.0/0, ::/0",
+        "PersistentKeepalive = 25", "",
+    ]  # fmt: skip
+    assert server not in text
+    assert "AllowedIPs = 10.14.0.0/24, 192.168.1.0/24\n" in shown(daemon, NAME, home=True)[0]
+    assert daemon.call("audit.list")["lines"][0]["what"] == "shown"
+
+
+def test_no_key_is_in_the_card_the_result_the_log_or_a_file_of_ours(daemon):
+    change(daemon, "server")
+    told = change(daemon, "add", name="phone")
+    secrets = keys(daemon.root)
+    assert len(secrets) == 2
+    seen = json.dumps([told, daemon.call("wireguard.list"), daemon.call("change.list"), daemon.call("plan.list"),
+                       daemon.call("audit.list")]) + daemon.log()  # fmt: skip
+    for folder, _, names in os.walk(daemon.root + "/var/run/oasis"):
+        for name in names:
+            if os.path.isfile(os.path.join(folder, name)):
+                with open(os.path.join(folder, name), "rb") as file:
+                    seen += file.read().decode("latin-1")
+    assert not [key for key in secrets if key in seen]
+
+
+def test_peers_get_the_next_free_address_until_there_is_none(daemon):
+    change(daemon, "server")
+    path = daemon.root + "/etc/config/network"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    peers = "".join(
+        f"\nconfig wireguard_wg0\n\toption public_key '{x25519.public(x25519.generate())}'\n"
+        f"\tlist allowed_ips '10.14.0.{host}/32'\n" for host in range(2, 255) if host != 77
+    )  # fmt: skip
+    put(daemon.root, "/etc/config/network", text + peers, 0o600)
+    assert change(daemon, "add", name="last")[1]["address"] == "10.14.0.77"
+    assert refused(daemon, "add", name="one more") == "no address is free in 10.14.0.0/24"
+
+
+def test_what_cannot_be_is_refused_with_the_reason(daemon):
+    assert "no WireGuard here yet" in refused(daemon, "add", name="phone")
+    change(daemon, "server")
+    own = x25519.public(keys(daemon.root)[0])
+    device = x25519.public(x25519.generate())
+    assert "exists" in refused(daemon, "server")
+    assert "is that of wg0" in refused(daemon, "server", interface="wg1")
+    assert "cannot be the name" in refused(daemon, "server", interface="Wg-0")
+    assert "is no port" in refused(daemon, "server", interface="wg1", port=70000)
+    assert "needs a name" in refused(daemon, "add", name=" \n ")
+    assert "no public key" in refused(daemon, "add", name="phone", public_key="secret")
+    assert "router's own" in refused(daemon, "add", name="phone", public_key=own)
+    card, told = change(daemon, "add", name="Phone", public_key=device)
+    assert not card.get("secrets") and "private_key" not in told
+    assert "already" in refused(daemon, "add", name="pHONE")
+    assert "is that of the peer wg0_peer1" in refused(daemon, "add", name="tablet", public_key=device)
+    assert "no peer 'laptop'" in refused(daemon, "remove", name="laptop")
+    found = daemon.call("wireguard.show", name="phone", endpoint="vpn.example.org")
+    assert "is not on this router" in found["error"]["message"]
+
+
+def test_without_wireguard_the_packages_are_named(tmp_path):
+    root = router(tmp_path / "router")
+    os.remove(root + "/lib/netifd/proto/wireguard.sh")
+    daemon = start_daemon(root)
+    try:
+        card, told = change(daemon, "server")
+        assert card is None and "wireguard-tools" in told["error"]["hint"]
+    finally:
+        daemon.stop()
+
+
+def test_a_peer_is_removed_and_its_key_forgotten(daemon):
+    change(daemon, "server")
+    change(daemon, "add", name=NAME)
+    change(daemon, "forget", name=NAME.upper().replace("É", "é"))
+    assert len(keys(daemon.root)) == 1
+    assert "is not on this router" in daemon.call("wireguard.show", name=NAME)["error"]["message"]
+    change(daemon, "remove", name="wg0_peer1")
+    assert daemon.call("wireguard.list")["interfaces"][0]["peers"] == []
+
+
+def test_where_the_router_is_found_from_outside(daemon):
+    change(daemon, "server")
+    change(daemon, "add", name="phone")
+    assert "no public name" in daemon.call("wireguard.show", name="phone")["error"]["message"]
+    assert "is no name" in daemon.call("wireguard.endpoint", host="a b; reboot")["error"]["message"]
+    assert daemon.call("wireguard.endpoint", host="[2001:db8::7]") == {"endpoint": "2001:db8::7"}
+    assert "Endpoint = [2001:db8::7]:51820\n" in taken(daemon.call("wireguard.show", name="phone"))
+    assert daemon.call("wireguard.endpoint", host="") == {"endpoint": ""}
+    service = "config service 'a'\n\toption enabled '1'\n\toption lookup_host 'me.example.net'\n"
+    put(daemon.root, "/etc/config/ddns", service)
+    assert daemon.call("wireguard.list")["endpoint"] == "me.example.net"
+
+
+def test_handshakes_and_bytes_of_each_peer_without_the_keys_of_the_dump(daemon):
+    change(daemon, "server")
+    change(daemon, "add", name="phone")
+    change(daemon, "add", name="tablet")
+    server, phone, _ = keys(daemon.root)
+    lines = [
+        ["wg0", server, x25519.public(server), "51820", "off"],
+        ["wg0", x25519.public(phone), "SHAREDSHAREDSHARED", "192.0.2.9:4000", "10.14.0.2/32",
+         str(int(time.time()) - 90), "1048576", "2048", "off"],
+    ]  # fmt: skip
+    put(daemon.root, "/dump", "".join("\t".join(line) + "\n" for line in lines))
+    program(daemon.root, "wg", f"cat {daemon.root}/dump")
+    daemon.stop()
+    again = start_daemon(daemon.root)
+    try:
+        found = again.call("wireguard.list")
+        (one,) = found["interfaces"]
+        assert one["up"] and one["public_key"] == x25519.public(server)
+        first, second = one["peers"]
+        assert 90 <= first["handshake_s_ago"] < 120
+        assert (first["received_bytes"], first["sent_bytes"]) == (1048576, 2048)
+        assert second["name"] == "tablet" and "received_bytes" not in second
+        assert server not in json.dumps(found) and "SHARED" not in json.dumps(found)
+    finally:
+        again.stop()
+
+
+def test_a_model_makes_a_peer_and_sees_no_key(tmp_path):
+    model = Recorder(
+        [("wireguard", {"action": "server"})], [("wireguard", {"action": "add", "name": "phone"})],
+        [("wireguard", {"action": "list"})], "Scan the code.",
+    )  # fmt: skip
+    root = root_with(tmp_path, "openai", model.url, "scripted", "sk-testkey-000000")
+    put(root, "/lib/netifd/proto/wireguard.sh", "#!/bin/sh\n")
+    daemon = start_daemon(root)
+    try:
+        started = daemon.call("run.start", message="set up WireGuard with a peer called phone")
+        kept, since = [], 0
+        while True:
+            reply = daemon.call("run.poll", run=started["run"], since=since, wait_ms=5000)
+            since = reply["next"]
+            for event in reply["events"]:
+                if event["type"] == "plan":
+                    approve(daemon, event["plan"])
+                if event["type"] == "change" and event["change"]["state"] == "applied":
+                    daemon.call("change.confirm", change=event["change"]["id"], unproved=True)
+                    kept.append(event["change"]["id"])
+            if of_type(reply["events"], "end"):
+                break
+        assert len(kept) == 2, "\n".join(map(str, model.messages()[1:]))
+        secrets = keys(root)
+        assert len(secrets) == 2
+        sent = "".join(model.bodies())
+        assert not [key for key in secrets if key in sent]
+        assert all(x25519.public(key) in sent for key in secrets), "the public ones are told"
+    finally:
+        daemon.stop()
+        model.close()
