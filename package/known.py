@@ -21,14 +21,15 @@ TITLES = {
     "lua": "compatibility with the Lua Oasis",
     "mcp": "MCP",
     "memory": "memory, documents and skills",
+    "monitor": "the closer look",
     "offline": "the built-in service",
     "schedule": "the schedule",
     "telegram": "the messenger",
 }
 # What the owner has in a part, below /etc/oasis.
 KEEPS = {
-    "admin": [], "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"], "offline": [],
-    "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
+    "admin": [], "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"], "monitor": [],
+    "offline": [], "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
 }  # fmt: skip
 # What is theirs in the settings of Oasis.
 SECTIONS = {"lua": ["plugin"], "mcp": ["mcp_server", "remote_mcp_server"]}

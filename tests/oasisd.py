@@ -17,7 +17,7 @@ REPOSITORY = os.path.dirname(HERE)
 SLOWER = int(os.environ.get("OASIS_SLOWER", "1"))
 READY_S = 20 * SLOWER
 STOP_S = 15 * SLOWER
-PARTS = ("admin", "lua", "mcp", "memory", "offline", "schedule", "telegram")
+PARTS = ("admin", "lua", "mcp", "memory", "monitor", "offline", "schedule", "telegram")
 
 
 def copy_root(target: str, *, is_stock: bool = False) -> str:

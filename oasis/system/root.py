@@ -21,13 +21,13 @@ PROGRAMS = ("uci", "ubus", "nft", "sh")
 # These act on the whole router, or look around from it: in a folder only those in its own bin/ count, for the host that
 # it is on has programs of the same names.
 TOOLS = (
-    "ping", "traceroute", "nslookup", "opkg", "apk", "sysupgrade", "poweroff", "wg", "owut", "auc", "passwd",
+    "ping", "traceroute", "nslookup", "opkg", "apk", "sysupgrade", "poweroff", "nlbw", "wg", "owut", "auc", "passwd",
 )  # fmt: skip
 # What the executor may start besides init scripts; everything else is refused.
 _KINDS = {
     "uci": TOOL, "ubus": TOOL, "nft": TOOL, "ping": TOOL, "traceroute": TOOL, "nslookup": TOOL, "opkg": PACKAGES,
-    "apk": PACKAGES, "sysupgrade": PACKAGES, "poweroff": SERVICE, "wg": TOOL, "owut": PACKAGES, "auc": PACKAGES,
-    "passwd": TOOL,
+    "apk": PACKAGES, "sysupgrade": PACKAGES, "poweroff": SERVICE, "nlbw": TOOL, "wg": TOOL,
+    "owut": PACKAGES, "auc": PACKAGES, "passwd": TOOL,
 }  # fmt: skip
 _SHELL = "/bin/sh"
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"

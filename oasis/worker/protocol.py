@@ -127,7 +127,7 @@ class _Exchange:
             begun = lambda http: transport.begun(http, self._limits, self._send)  # noqa: E731
             read = lambda response: transport.read(response, until_s - self._now_s())  # noqa: E731
             (mcp if op == "mcp" else telegram).exchange(self._request, begun, read, self._emit)
-        elif op in ("fetch", "search", "read"):
+        elif op in ("fetch", "search", "read", "speed"):
             asked = web.Web(self._request)
             late = ProviderTimeout("the web takes longer than it may", "try again later")
             with transport.within(asked.most_s(), late):

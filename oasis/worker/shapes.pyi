@@ -11,7 +11,7 @@ from oasis.worker.transport import Response
 class Request(TypedDict, total=False):
     """A request to a worker. Its ending is `done`, but for models, mcp, telegram, and web of all that reads pages."""
 
-    op: str  # chat, show, models, embed, mcp, telegram, fetch, search, read, find
+    op: str  # chat, show, models, embed, mcp, telegram, fetch, search, read, speed, find
     id: int
     profile: str
     vendor: str
@@ -27,10 +27,10 @@ class Request(TypedDict, total=False):
     message: McpMessage  # mcp, for the server at base_url
     session: str
     version: str
-    url: str  # fetch
+    url: str  # fetch, speed
     query: str  # search
     engine: str  # brave or searxng, which is at base_url
-    open: list[str]  # fetch, search: places and networks, see web.py
+    open: list[str]  # fetch, search, speed: places and networks, see web.py
     closed: list[str]
     chars: int  # of text at most
     pdf: bool  # fetch: a PDF comes as it is
@@ -76,6 +76,19 @@ class Page(TypedDict, total=False):
     text: str
     cut: bool
     pdf: str
+
+class Way(TypedDict, total=False):
+    """One way of a speed test: what was measured, or `why` nothing was."""
+
+    bytes: int
+    seconds: float
+    mbit_s: float
+    why: str
+
+class Speed(TypedDict):
+    host: str
+    download: Way
+    upload: Way
 
 class Hit(TypedDict, total=False):
     """What the search engine found; `text` when the page could be read."""

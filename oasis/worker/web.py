@@ -1,5 +1,5 @@
 """Pages and searches of the web, for the ops `fetch` and `search` of a worker; `read`, for a page that is here already;
-`find`, for the model servers of the home network. See shapes.pyi.
+`speed`, how fast bytes come from a host and go there; `find`, for model servers of the home network. See shapes.pyi.
 
 Which addresses a page may be fetched from is data of the request: `open` lists places that are let through (HOST,
 HOST:PORT, an address or a network), `closed` networks that are not although they look like the internet, as the
@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import binascii
 import collections
+import contextlib
 import errno
 import functools
 import html.parser
 import http.client
 import math
+import os
 import re
 import select
 import socket
@@ -38,8 +40,9 @@ from oasis.providers import wire
 from oasis.worker import transport
 
 if False:  # annotations only
-    from oasis.worker.shapes import Findings, Found, Hit, Page, Request, Row, Server
+    from oasis.worker.shapes import Findings, Found, Hit, Page, Request, Row, Server, Speed, Way
 
+    Connection = http.client.HTTPConnection
     Attributes = list[tuple[str, str | None]]
     Place = tuple[str, int]  # host and port
     Resolve = Callable[[str, int], list[str]]
@@ -131,6 +134,9 @@ MOST_CHARS, MOST_BYTES = 500_000, 960 * 1024
 PDF_BYTES = 700 * 1024
 CONNECT_S = 5.0
 RESULTS, MORE_RESULTS = 8, 12
+# Of a speed test, each way: long enough for TCP to get going, and what a mobile contract can bear.
+SPEED_S, SPEED_BYTES = 8.0, 25 * 1000 * 1000
+_PIECE = 64 * 1024
 # Below this the best passage hardly fits: more pages are asked for, once.
 GOOD = 0.35
 _AT_ONCE = 4
@@ -147,13 +153,16 @@ _USUAL = {
 
 
 class Web:
-    """One request; `ask` resolves names, so that it can be a value in tests."""
+    """One request; `ask` resolves names, so that it can be a value in tests, as can the bounds of a speed test."""
 
-    def __init__(self, request: Request, ask: Resolve = resolve) -> None:
+    def __init__(
+        self, request: Request, ask: Resolve = resolve, speed: tuple[float, int] = (SPEED_S, SPEED_BYTES)
+    ) -> None:
         self._request = request
+        self._speed_s, self._speed_bytes = speed
         self._ask = ask
 
-    def run(self) -> Page | Findings:
+    def run(self) -> Page | Findings | Speed:
         """Return the result of the op.
 
         Raises: ProviderError, PolicyError and UsageError with what was wrong.
@@ -162,10 +171,14 @@ class Web:
             return self.fetch(self._request["url"])
         if self._request["op"] == "read":
             return self._page(*of_html(self._request["html"]))
+        if self._request["op"] == "speed":
+            return self.speed(self._request["url"])
         return self.search(self._request["query"])
 
     def most_s(self) -> float:
         """Return how long the op may take at most, with everything that waits by itself."""
+        if self._request["op"] == "speed":
+            return 2 * (3 * CONNECT_S + SPEED_S)
         return 2 * FETCH_S if self._request["op"] in ("fetch", "read") else 2 * (SEARCH_S + 3 * PAGE_S)
 
     # Fetching
@@ -219,6 +232,36 @@ class Web:
                 stop.cancel()
                 connection.close()
         raise ProviderError(f"{url[:200]}: more than {REDIRECTS} redirects", "there is nothing to read")
+
+    # How fast
+
+    def speed(self, url: str) -> Speed:
+        """Return how fast a file comes, and how fast bytes go to the same address; why, where one way is refused.
+
+        Raises: ProviderError when the host cannot be reached, and what `split` and `checked` raise.
+        """
+        parts = split(url)
+        return {"host": parts.hostname or "", "download": self._way(parts, _down), "upload": self._way(parts, _up)}
+
+    def _way(self, parts: urllib.parse.SplitResult, work: Callable[[Connection, str, float, int], int | str]) -> Way:
+        connection = self._connected(parts, time.monotonic() + 3 * CONNECT_S)
+        begun_s = time.monotonic()
+        stop = threading.Timer(self._speed_s + 2, _cut_off, (connection.sock,))
+        stop.daemon = True
+        stop.start()
+        try:
+            target = (parts.path or "/") + ("?" + parts.query if parts.query else "")
+            target = urllib.parse.quote(target, safe="/%:@!$&'()*+,;=~-._?")
+            found = work(connection, target, begun_s + self._speed_s, self._speed_bytes)
+        except (http.client.HTTPException, OSError, ValueError) as error:
+            return {"why": _failed(error, parts.hostname or "", begun_s + self._speed_s).message}
+        finally:
+            stop.cancel()
+            connection.close()
+        if isinstance(found, str):
+            return {"why": found}
+        seconds = max(time.monotonic() - begun_s, 0.001)
+        return {"bytes": found, "seconds": round(seconds, 2), "mbit_s": round(found * 8 / seconds / 1e6, 1)}
 
     def _connected(self, parts: urllib.parse.SplitResult, until_s: float) -> http.client.HTTPConnection:
         host = parts.hostname or ""
@@ -321,6 +364,42 @@ class Web:
             for score, (one, text) in zip(points, pieces, strict=True)
         ]
         return sorted(rows, key=lambda row: -float(row["score"]))[:RESULTS]  # the engine's order where equal
+
+
+def _down(connection: Connection, target: str, until_s: float, most: int) -> int | str:
+    """Return how many bytes came, or why none do."""
+    connection.request("GET", target, headers={**_USUAL, "Connection": "close"})
+    response = connection.getresponse()
+    if response.status != 200:
+        return f"the host answered with HTTP {response.status}: name the address of a large file itself"
+    count = 0
+    while count < most and time.monotonic() < until_s:
+        piece = response.read1(_PIECE)
+        if not piece:
+            break
+        count += len(piece)
+    return count or "the file is empty"
+
+
+def _up(connection: Connection, target: str, until_s: float, most: int) -> int | str:
+    """Return how many bytes the host took, or why it takes none."""
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIECE)  # what waits here was not sent
+    headers = {**_USUAL, "Content-Type": "application/octet-stream", "Content-Length": str(most)}
+    connection.putrequest("POST", target, skip_accept_encoding=True)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    count, piece = 0, os.urandom(_PIECE)  # nothing on the way can pack it
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer says why
+        while count < most and time.monotonic() < until_s:
+            connection.send(piece[: most - count])
+            count += min(_PIECE, most - count)
+    is_whole = count == most
+    if is_whole or select.select([connection.sock], [], [], 0)[0]:
+        status = connection.getresponse().status
+        if not 200 <= status < 300:
+            return f"the host takes no upload at this address (HTTP {status})"
+    return count
 
 
 def _run(works: list[Callable[[], None]], seconds: float) -> None:

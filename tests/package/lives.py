@@ -76,6 +76,7 @@ PARTS = {
     "schedule": ("schedule", "list"),
     "telegram": ("telegram", "list"),
     "mcp": ("servers", "list"),
+    "monitor": ("look", "ports"),
     "lua": ("plugins", "list"),
 }
 

@@ -219,7 +219,7 @@ def test_each_part_tells_how_large_its_files_are(packaging, python):
         inside = {path: len(data) for path, (data, _) in one.files.items() if not path.endswith("/files.json")}
         assert told.get(one.name, {}).items() <= inside.items()
         assert one.name not in told or {path for path in inside if path.startswith(folder)} == set(told[one.name])
-    parts = ("offline", "memory", "schedule", "telegram", "mcp", "lua", "admin")
+    parts = ("offline", "memory", "schedule", "telegram", "mcp", "monitor", "lua", "admin")
     assert set(told) == {f"oasis-{name}" for name in parts}
 
 

@@ -118,6 +118,7 @@ def packaging_known():
         ("schedule", ("schedule",), "the schedule"),
         ("memory", ("knowledge", "list"), "memory, documents and skills"),
         ("mcp", ("servers",), "MCP"),
+        ("monitor", ("look", "ports"), "the closer look"),
         ("lua", ("plugins",), "compatibility with the Lua Oasis"),
     ],
 )

@@ -15,8 +15,8 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 NEWER = 99
 # In the order of their dependencies; what the router can do without is not installed.
 WANTED = (
-    "oasis", "oasis-offline", "oasis-memory", "oasis-schedule", "oasis-telegram", "oasis-mcp", "oasis-lua",
-    "oasis-offline-de", "oasis-offline-es", "oasis-offline-ja", "oasis-offline-zh", "luci-app-oasis",
+    "oasis", "oasis-offline", "oasis-memory", "oasis-schedule", "oasis-telegram", "oasis-mcp", "oasis-monitor",
+    "oasis-lua", "oasis-offline-de", "oasis-offline-es", "oasis-offline-ja", "oasis-offline-zh", "luci-app-oasis",
     "luci-i18n-oasis-ja",
 )  # fmt: skip
 # The same builder as `make package`, with another release: the only thing that an upgrade needs to be one.

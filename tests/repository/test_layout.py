@@ -22,7 +22,16 @@ PACKAGE = os.path.join(REPOSITORY, "oasis")
 # Who may import whom: a row the rows below it; names in one row do not import each other. `parts` alone is the list of
 # the optional parts, which reads their manifests; what a manifest names is loaded by its own part.
 ROWS = (
-    ("parts.admin", "parts.lua", "parts.mcp", "parts.memory", "parts.offline", "parts.schedule", "parts.telegram"),
+    (
+        "parts.admin",
+        "parts.lua",
+        "parts.mcp",
+        "parts.memory",
+        "parts.monitor",
+        "parts.offline",
+        "parts.schedule",
+        "parts.telegram",
+    ),
     ("daemon",),
     ("bus", "cli"),
     ("api",),
@@ -320,6 +329,7 @@ STARTS = {
     ("daemon.main", "execv"): "itself again, when other parts are installed",
     ("daemon.wiring", "executor.run"): "the uci program, given to the cursor",
     ("agent.start", "executor.run"): "programs of the router, given to the tools",
+    ("parts.monitor.look", "executor.run"): "nft and nlbw, which list what is there",
     ("parts.admin.programs", "executor.run"): "programs of the router, given to the tools of keys and images",
     ("cli.without_daemon", "posix_spawn"): "the service's init script, by the hand of who asked for it",
     ("parts.memory.command", "spawnvp"): "the owner's editor, by their own hand",
