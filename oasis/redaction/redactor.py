@@ -123,11 +123,11 @@ class Redactor:
         return found
 
     def placeholder(self, chat: str, secret: Secret) -> str:
-        """Return what stands for a secret in a chat."""
+        """Return what stands for a secret in a chat: the same for one value of an option wherever it stands."""
         package, section, kind, option, value = secret
         if kind == ENTERED:
             return section
-        bound = jsonl.canonical(["placeholder", chat, package, section, option, value])
+        bound = jsonl.canonical(["placeholder", chat, package, option, value])
         return "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8"))[:_DIGITS]
 
     def named(self, chat: str, placeholder: str) -> Secret | None:

@@ -87,13 +87,14 @@ def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(router, tmp_pa
     assert router.redactor.text("the-new-key!") == "the-new-key!"
 
 
-def test_a_placeholder_names_one_value_of_one_option_in_one_chat(router):
+def test_a_placeholder_names_one_value_of_an_option_in_one_chat(router):
     router.write("wireless", wifi("the-old-key") + wifi("the-old-key").replace("'a'", "'b'"))
     one, two = router.redactor.held()
     first = router.redactor.placeholder("chat1", one)
     assert router.redactor.named("chat1", first) == one
     assert router.redactor.named("chat2", first) is None
-    assert router.redactor.placeholder("chat1", two) != first != router.redactor.placeholder("chat2", one)
+    assert router.redactor.placeholder("chat1", two) == first != router.redactor.placeholder("chat2", one)
+    assert router.redactor.placeholder("chat1", (*one[:3], "sae_password", one[4])) != first
     again = Redactor(Files(), router.redactor._confdir, KEY, list)
     assert again.placeholder("chat1", one) == first
     other = Redactor(Files(), router.redactor._confdir, b"o" * 32, list)

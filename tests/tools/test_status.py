@@ -191,3 +191,13 @@ def test_many_changes_stay_small():
     text = json.dumps(found)
     assert len(text) < RESULT_BYTES
     assert "\\u001b" not in text
+
+
+def test_a_service_that_keeps_no_process_is_not_called_one_that_does_not_run():
+    router = Router()
+    router.bus["rc list"] = {name: {"enabled": True, "running": False} for name in ("dnsmasq", "firewall", "gone")}
+    router.host_files["/etc/init.d/dnsmasq"] = b"USE_PROCD=1\nstart_service() { procd_open_instance; }\n"
+    router.host_files["/etc/init.d/firewall"] = b"USE_PROCD=1\nstart_service() { fw4 start; }\n"
+    found = {one["name"]: one for one in status.run({"what": "services"}, router.facts)["services"]}
+    assert found["dnsmasq"]["running"] is False and found["gone"]["running"] is False
+    assert "running" not in found["firewall"] and "no process" in found["firewall"]["kind"]

@@ -153,10 +153,24 @@ def wifi(facts: Facts) -> Result:
     return _with_note({"radios": radios}, facts.ubus("network.wireless", "status") or not radios)
 
 
+# What an init script starts a process with. Source: OpenWrt, rc.common and procd.sh.
+_PROCESS = ("procd_open_instance", "start-stop-daemon", "service_start")
+
+
 def services(facts: Facts) -> Result:
     """Return the init scripts with what is known about them."""
-    found = [{"name": name, **entry} for name, entry in sorted(facts.services().items())]
+    found: list[dict[str, object]] = []
+    for name, entry in sorted(facts.services().items()):
+        row = {"name": name, **entry}
+        if entry.get("running") is False and _has_no_process(facts.read_text("/etc/init.d/" + name)):
+            del row["running"]
+            row["kind"] = "sets things up when it starts and keeps no process"
+        found.append(row)
     return {"services": found} if found else {"services": found, "notes": ["the list of services is not available"]}
+
+
+def _has_no_process(script: str) -> bool:
+    return bool(script) and not any(word in script for word in _PROCESS)
 
 
 def storage(facts: Facts) -> Result:
