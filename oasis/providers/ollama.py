@@ -93,7 +93,8 @@ def _merge_system_runs(chat: list[Turn]) -> list[Turn]:
 def _messages(chat: list[Turn]) -> list[Dict]:
     out: list[Dict] = []
     names: dict[str, str] = {}
-    for message in chat:
+    newest = max([at for at, message in enumerate(chat) if message["role"] == "user"], default=0)
+    for at, message in enumerate(chat):
         if message["role"] == "tool":
             for block in message["content"]:
                 ident, text = block["tool_use_id"], wire.result_of(block)
@@ -111,6 +112,9 @@ def _messages(chat: list[Turn]) -> list[Dict]:
             names[block["id"]] = block["name"]
             call = {"id": block["id"], "function": {"name": block["name"], "arguments": block["input"]}}
             plain.setdefault("tool_calls", []).append(call)  # type: ignore[attr-defined]
+        thoughts = "".join([block["text"] for block in gate.blocks_of(message, "thinking")])
+        if thoughts and at > newest and "tool_calls" in plain:  # models think on where they called a tool
+            plain["thinking"] = thoughts
         out.append(plain)
     return out
 

@@ -1,7 +1,7 @@
 """OpenAI's Responses API: a list of items instead of messages, and reasoning that goes back encrypted.
 
 Pure translation, see the package's contract. Nothing is stored at the service: each request holds the whole
-conversation, and reasoning items go back as they came, before the item they led to, but without ids.
+conversation, and reasoning items go back as they came, before the item they led to: encrypted ones with their ids.
 Also spoken by llama.cpp, LM Studio, Ollama, vLLM and OpenRouter. Source: OpenAI API reference, "Responses".
 """
 
@@ -53,7 +53,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
 def _items(chat: list[Turn], options: Options) -> list[Dict]:
     """Return messages as items; reasoning whose item is gone stays behind, alone it would be refused.
 
-    They go without their ids: the service would look for one, and it has stored nothing.
+    One that is not encrypted goes without its id: the service would look for that, and it has stored nothing.
     """
     ids: dict[str, str] = {}
     out: list[Dict] = []
@@ -74,7 +74,8 @@ def _items(chat: list[Turn], options: Options) -> list[Dict]:
             kept = wire.metadata_of(block, options)
             kept = kept if kept.get("model") == wire.model_of(options) else {}  # no other model can open it
             for item in wire.parts(kept.get("items")):
-                before.append({name: held for name, held in item.items() if name != "id"})
+                is_whole = bool(item.get("encrypted_content"))
+                before.append({name: held for name, held in item.items() if name != "id" or is_whole})
             if block["type"] == "thinking":
                 phase = kept.get("phase", phase)
                 continue

@@ -58,6 +58,19 @@ def test_a_tool_turn_keeps_arguments_as_objects_and_names_the_tool_of_a_result()
     ]
 
 
+def test_thoughts_go_back_with_the_calls_that_they_led_to_until_the_owner_speaks_again():
+    thought = {"type": "thinking", "text": "It may be off."}
+    call = {"type": "tool_use", "id": "a", "name": "status", "input": {}}
+    chat = [
+        {"role": "user", "content": "u"},
+        {"role": "assistant", "content": [thought, call]},
+        {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "3"}]},
+    ]
+    assert body_of(chat)["messages"][1]["thinking"] == "It may be off."
+    later = [*chat, {"role": "assistant", "content": [thought, "Done."]}, {"role": "user", "content": "thanks"}]
+    assert not any("thinking" in one for one in body_of(later)["messages"])
+
+
 def test_limits_are_options_and_the_context_is_never_left_to_the_server():
     body = body_of([], max_tokens=99, temperature=0.5, extra={"options": {"num_ctx": 8192}, "keep_alive": "1h"})
     assert body["options"] == {"num_ctx": 8192, "num_predict": 99, "temperature": 0.5}

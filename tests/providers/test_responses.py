@@ -157,7 +157,10 @@ def test_reasoning_goes_back_before_what_it_led_to():
         "function_call",
         "function_call_output",
     ]
-    assert items[1] == {"type": "reasoning", "summary": [], "encrypted_content": "sealed 1"}
+    assert items[1] == REASONING
+    unsealed = {name: value for name, value in REASONING.items() if name != "encrypted_content"}
+    chat[1]["content"][0].update(kept(items=[unsealed]))
+    assert "id" not in body_of(chat)["input"][1], "the service has stored nothing under it"
     assert items[2]["phase"] == "commentary"
     assert not any("id" in item for item in items), "the service would look for it, and has stored nothing"
 
