@@ -44,6 +44,7 @@ _TOO_MANY = "not run: at most %d calls in one answer" % CALLS
 _STOPPED = "not run: stopped by "
 _BROKEN = "not finished: a fault in oasis; look whether it had an effect"
 _NO_MORE = "no more tool calls in this turn: tell the owner what was done and what is left"
+_NO_EFFECT = "nothing was changed: no tool did anything for this answer"
 _LEFT = "only %d more of your answers in this turn may call tools"
 
 
@@ -78,6 +79,7 @@ class Turn:
         self._source = model.source  # {"provider", "model"} as stored with each answer; another service changes it
         self._taint: list[str] = []  # of what the model was sent last
         self._written: fences.Written | None = None
+        self._has_effect = False
         self.stop_reason = ""
 
     def run(self) -> str:
@@ -95,6 +97,7 @@ class Turn:
                 if calls:
                     self._run_calls(calls)
                 elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
+                    self._mark_claim(answer)
                     break
                 if left == 0:
                     break
@@ -117,6 +120,15 @@ class Turn:
                 self._emit("error", error=error.as_dict())
         self._chat.flush()
         return state
+
+    def _mark_claim(self, answer: Message) -> None:
+        """Tell the owner that nothing was changed where a model says that it was and no tool did anything."""
+        if self._tools is None or self._has_effect:
+            return
+        from oasis.agent.claims import is_claimed
+
+        if is_claimed(schema.text_of(answer)):
+            self._emit("note", text=_NO_EFFECT)
 
     def _told(self, left: int, is_refused: bool) -> str:
         """Return the system prompt, with what the model must know of the end of its turn."""
@@ -204,6 +216,8 @@ class Turn:
                     else:
                         arguments: Arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
                         text, is_error, taint = self._call_tool(name, arguments, self._taint)
+                        is_looking = name in [tool["name"] for tool in self._looking]
+                        self._has_effect = self._has_effect or not (is_error or is_looking)
                     text = correction.judged(name, text, is_error) if correction else text
                 if written and number == len(calls) - 1 and written.remark:
                     text += "\n" + written.remark

@@ -162,7 +162,7 @@ def test_reasoning_goes_back_before_what_it_led_to():
     chat[1]["content"][0].update(kept(items=[unsealed]))
     assert "id" not in body_of(chat)["input"][1], "the service has stored nothing under it"
     assert items[2]["phase"] == "commentary"
-    assert not any("id" in item for item in items), "the service would look for it, and has stored nothing"
+    assert not any("id" in item for item in items if item["type"] != "reasoning")
 
 
 @pytest.mark.parametrize("asked", [{"model": "other"}, {"profile": "responses_compatible", "base_url": "http://h/v1"}])
