@@ -925,9 +925,9 @@ MUTANTS = (
         ("tests/tools/test_tools_daemon.py",),
     ),
     (
-        "tools: no looking for machines nearby",
+        "tools: only networks of the router are probed",
         "oasis/tools/builtin/probing.py",
-        "if addresses.not_of_internet(address) and (family_of, value) not in _known(operator.facts):",
+        "if addresses.not_of_internet(address) and not is_near:",
         "if False:",
         OF_ROUTER_TOOLS,
     ),

@@ -117,7 +117,7 @@ class Registry:
         return [_offered(spec) for spec in self._on()]
 
     def offered(self, texts: list[str], used: set[str], mode: str, large: bool) -> list[OfferedTool]:
-        """Return the tools that a model is offered in a turn, as short as they can be told; see specs.py."""
+        """Return the tools that a model is offered in a turn, as short as they can be; see specs.py."""
         return [_offered(brief(spec)) for spec in chosen(self._on(), texts, used, mode, large)]
 
     def looking(self, tools: list[OfferedTool]) -> list[OfferedTool]:

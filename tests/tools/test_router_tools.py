@@ -206,10 +206,26 @@ def test_a_known_device_may_be_asked_also_by_its_handle(still):
 
 @pytest.mark.parametrize(
     "target",
-    ["192.168.1.77", "10.0.0.1", "172.16.3.4", "100.64.0.9", "169.254.169.254", "rebind.example", "fd00::1", "fe80::1"],
-)
-def test_there_is_no_looking_for_machines_nearby(still, target):
-    assert "knows no such machine" in error(still, "probe", target=target)
+    ["192.168.2.77", "10.99.0.77", "10.0.0.1", "172.16.3.4", "100.64.0.9", "169.254.169.254", "rebind.example",
+     "fd00::1", "fe80::1"],
+)  # fmt: skip
+def test_networks_that_the_router_does_not_have_are_not_probed(still, target):
+    assert "does not have" in error(still, "probe", target=target)
+
+
+def test_an_unheard_machine_is_asked_in_networks_of_the_router_and_behind_its_routes(scene):
+    assert told(scene, "probe", target="192.168.1.77")["answers"] is False
+    lan = {"interface": "lan", "ipv4-address": [{"address": "192.168.1.1", "mask": 24}]}
+    vpn = {"interface": "vpn", "route": [
+        {"target": "10.8.0.0", "mask": 24}, {"target": "0.0.0.0", "mask": 0}, {"target": "128.0.0.0", "mask": 1},
+        {"target": "0.0.0.0", "mask": 1}, {"target": "x", "mask": 24},
+        {"target": "10.9.0.0", "mask": True}]}  # fmt: skip
+    scene.facts._ubus = lambda name, method, arguments: {"interface": [lan, vpn]} if method == "dump" else None
+    assert told(scene, "probe", target="10.8.0.2")["answers"] is False
+    for target in ("10.9.0.2", "172.16.0.1"):
+        assert "does not have" in error(scene, "probe", target=target)
+    for target in ("192.168.1.255", "192.168.1.0", "10.8.0.255"):
+        assert "no machine that could be asked" in error(scene, "probe", target=target)
 
 
 @pytest.mark.parametrize("target", ["127.0.0.1", "0.0.0.0", "255.255.255.255", "224.0.0.1", "::1", "ff02::1"])

@@ -11,7 +11,7 @@ import struct
 
 from oasis.core import addresses, clean
 from oasis.parts.monitor.look import is_about
-from oasis.parts.monitor.traffic import is_within, prefixes
+from oasis.tools.builtin.probing import is_within, prefixes
 from oasis.tools.builtin.status import clients, interface, wan_names, wireless
 from oasis.tools.router import dicts, words
 

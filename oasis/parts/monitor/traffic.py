@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from oasis.core import addresses
 from oasis.parts.monitor.look import is_about
+from oasis.tools.builtin.probing import is_within, networks
 from oasis.tools.builtin.status import wireless
 from oasis.tools.router import dicts, handle, is_mac
 
@@ -19,12 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oasis.parts.monitor.look import Scene
-    from oasis.tools.router import Facts
     from oasis.tools.shapes import Result
 
     Bytes = tuple[int, int]  # received, sent: as the device sees it
     Counts = dict[str, Bytes]  # by MAC
-    Prefix = tuple[int, int, int]  # 4 or 6, the first bits, how many
     Reading = dict[tuple[str, ...], Bytes]  # by what is counted; its first word is the device's address or MAC
 
 WAIT_S = 2.0
@@ -106,7 +105,7 @@ def _nlbwmon(scene: Scene) -> Counts:
 
 def _conntrack(scene: Scene) -> Reading:
     """Return each connection between a device at home and another machine, by address, protocol and ends."""
-    ours_at = home(scene.facts)
+    ours_at = networks(scene.facts)
     found: Reading = {}
     for line in scene.facts.read_text(_CONNTRACK).split("\n")[:_LINES]:
         fields = [field.partition("=") for field in line.split() if "=" in field]
@@ -165,30 +164,3 @@ def _sum(counts: Reading) -> Counts:
     for key, more in counts.items():
         _add(found, key[0], more)
     return found
-
-
-def home(facts: Facts) -> list[Prefix]:
-    """Return the networks at home: of all interfaces that do not lead outside."""
-    outside = (*(facts.masqueraded() or ["wan", "wan6"]), "loopback")
-    return [one for item in facts.interfaces() if item.get("interface") not in outside for one in prefixes(item)]
-
-
-def prefixes(item: Result) -> list[Prefix]:
-    """Return the networks of an interface of netifd's."""
-    found = []
-    for key in ("ipv4-address", "ipv6-address", "ipv6-prefix-assignment"):
-        for one in dicts(item.get(key)):
-            parsed, mask = addresses.number(str(one.get("address"))), one.get("mask")
-            bits = 32 if parsed and parsed[0] == 4 else 128
-            if parsed and isinstance(mask, int) and 0 < mask <= bits:
-                found.append((parsed[0], parsed[1] >> (bits - mask), mask))
-    return found
-
-
-def is_within(address: str, networks: list[Prefix]) -> bool:
-    """Tell whether an address lies in one of some networks."""
-    parsed = addresses.number(address)
-    bits = 32 if parsed and parsed[0] == 4 else 128
-    return parsed is not None and any(
-        family == parsed[0] and parsed[1] >> (bits - mask) == first for family, first, mask in networks
-    )

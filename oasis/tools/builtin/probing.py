@@ -1,9 +1,10 @@
 """The tools that look around: `probe` asks one address, `wifi_scan` tells which wireless networks are near.
 
-Of the networks around the router only machines that it knows may be asked: nobody searches for others. A name is looked
-up first, and its address is judged like any other: a name must not lead where an address may not. Results are checked
-addresses and numbers, so they taint nothing. The names of the neighbours' networks are shown only on request, cleaned
-and marked. The rules for choosing a channel stand below; no model has to work it out.
+Of private networks only those that the router itself has are asked: at home, behind a VPN, by a route. Of the network
+outside only what the router knows: the provider's other customers are none of its business. A name is looked up first,
+and its address is judged like any other: a name must not lead where an address may not. Results are checked addresses
+and numbers, so they taint nothing. The names of the neighbours' networks are shown only on request, cleaned and marked.
+The rules for choosing a channel stand below; no model has to work it out.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if False:  # annotations only
     from oasis.tools import shapes
     from oasis.tools.operator import Operator
     from oasis.tools.shapes import Result, Sequence
+
+    Prefix = tuple[int, int, int]
 
 COUNT, MOST = 3, 10
 HOPS = 15
@@ -63,11 +66,15 @@ def probe(arguments: shapes.ProbeArguments, router: Router, operator: Operator, 
     elif what == "lookup":
         raise UsageError("%s is an address already" % target, "give a name, or ping it")
     family_of, value = addresses.number(address) or (0, 0)
-    if any(value >> (bits - length) == first for kind, bits, first, length in _NOBODY if kind == family_of):
+    own = networks(operator.facts)
+    is_nobody = any(value >> (bits - length) == first for kind, bits, first, length in _NOBODY if kind == family_of)
+    if is_nobody or any(_is_broadcast(family_of, value, one) for one in own):
         raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
-    if addresses.not_of_internet(address) and (family_of, value) not in _known(operator.facts):
-        why = "%s is in a private network, and this router knows no such machine" % address
-        raise UsageError(why, "those that it knows: status devices")
+    # Behind a name is what its owner wants: it leads to machines that the router knows, and to no others at home.
+    is_near = (not names and is_within(address, own)) or (family_of, value) in _known(operator.facts)
+    if addresses.not_of_internet(address) and not is_near:
+        why = "%s is in a private network that this router does not have" % address
+        raise UsageError(why, "its own networks and what it knows: status addresses, status devices")
     work = _trace if what == "traceroute" else _ping
     return {"what": what, **names, "address": address, **work(address, arguments, router, watch)}
 
@@ -97,6 +104,50 @@ def _known(facts: Facts) -> set[tuple[int, int] | None]:
         known |= {str(one.get("nexthop")) for one in dicts(item.get("route"))}
         known |= {str(one) for one in servers} if isinstance(servers, list) else set()
     return {addresses.number(one) for one in known}  # however it is written
+
+
+# A network with fewer bits is no network but half the internet, as VPNs write a default route.
+_LEAST_BITS = {4: 8, 6: 32}
+
+
+def networks(facts: Facts) -> list[Prefix]:
+    """Return the networks that the router has: of interfaces that do not lead outside, and their routes."""
+    outside = (*(facts.masqueraded() or ["wan", "wan6"]), "loopback")
+    return [one for item in facts.interfaces() if item.get("interface") not in outside for one in prefixes(item)]
+
+
+def prefixes(item: Result) -> list[Prefix]:
+    """Return the networks of an interface of netifd's, and those behind it: (4 or 6, first bits, how many)."""
+    given = [one for key in ("ipv4-address", "ipv6-address", "ipv6-prefix-assignment") for one in dicts(item.get(key))]
+    given += [{**one, "address": one.get("target")} for one in dicts(item.get("route"))]
+    found = []
+    for one in given:
+        parsed, mask = addresses.number(str(one.get("address"))), one.get("mask")
+        bits = 32 if parsed and parsed[0] == 4 else 128
+        if parsed and isinstance(mask, int) and _LEAST_BITS[parsed[0]] <= mask <= bits:
+            found.append((parsed[0], parsed[1] >> (bits - mask), mask))
+    return found
+
+
+def is_within(address: str, own: list[Prefix]) -> bool:
+    """Tell whether an address lies in one of some networks."""
+    parsed = addresses.number(address)
+    bits = 32 if parsed and parsed[0] == 4 else 128
+    return parsed is not None and any(
+        family == parsed[0] and parsed[1] >> (bits - mask) == first for family, first, mask in own
+    )
+
+
+def _is_broadcast(family: int, value: int, network: Prefix) -> bool:
+    """Tell whether an address means all machines of a network, or the network itself."""
+    kind, first, mask = network
+    rest = 32 - mask
+    return (
+        family == kind == 4
+        and rest > 1
+        and value >> rest == first
+        and value & ((1 << rest) - 1) in (0, (1 << rest) - 1)
+    )
 
 
 def _ping(address: str, arguments: shapes.ProbeArguments, router: Router, watch: Watch) -> Result:

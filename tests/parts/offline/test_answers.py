@@ -51,7 +51,7 @@ ERRORS = (
     ("packages", {"action": "remove", "names": ["base-files"]}, "base-files is needed"),
     ("packages", {"action": "remove", "names": ["nmap"]}, "nmap is not installed"),
     ("packages", {"action": "install", "names": ["nonesuch"]}, "Unknown package 'nonesuch'"),
-    ("probe", {"target": "192.168.1.77"}, "this router knows no such machine"),
+    ("probe", {"target": "192.168.2.77"}, "that this router does not have"),
     ("probe", {"target": "-c 5"}, "neither a name nor an address"),
 )
 
