@@ -932,6 +932,27 @@ MUTANTS = (
         OF_ROUTER_TOOLS,
     ),
     (
+        "tools: a name leads to machines that the router knows",
+        "oasis/tools/builtin/probing.py",
+        "(not names and is_within(address, own))",
+        "is_within(address, own)",
+        OF_ROUTER_TOOLS,
+    ),
+    (
+        "monitor: a speed test only with what the owner named",
+        "oasis/parts/monitor/look.py",
+        "if not target or not operator.is_own(target):",
+        "if not target:",
+        ("tests/parts/monitor/test_look.py",),
+    ),
+    (
+        "monitor: names of rules that may not be shown stay out",
+        "oasis/parts/monitor/firewall_rules.py",
+        "if name in self._names",
+        "if name",
+        ("tests/parts/monitor/test_look.py",),
+    ),
+    (
         "tools: a package's name is one",
         "oasis/tools/builtin/packages.py",
         "if not _NAME.match(name) or name",

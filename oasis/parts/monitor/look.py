@@ -10,6 +10,7 @@ is left out. Names that devices chose are there only where facts shows them, cle
 
 from __future__ import annotations
 
+import io
 import time
 
 from oasis.core import jsonl
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 WHATS = ("traffic", "radios", "ports", "rules", "services", "topology")
 SPEED = "speed"
+# Of a file or an answer that is read: the table of connections may have more, and memory is short.
+FILE_BYTES = 2 << 20
 # Of a program's answer: nft lists a thousand rules in that time on a slow router.
 _PROGRAM_S = 10.0
 
@@ -62,16 +65,21 @@ class Scene:
         return "" if status else out
 
     def read(self, path: str) -> bytes:
-        """Return a file, b"" where there is none."""
+        """Return the first FILE_BYTES of a file, b"" where there is none."""
+        data = b""
         try:
-            return self._kit.files.read(self._kit.root.path(path)) or b""
-        except OSError:
+            handle = self._kit.files.reader(self._kit.root.path(path))
+            with handle or io.BytesIO() as file:
+                while len(data) < FILE_BYTES and (piece := file.read(1 << 16)):
+                    data += piece
+        except (OSError, OasisError):
             return b""
+        return data[:FILE_BYTES]
 
-    def json(self, text: str | bytes, most: int = 4 << 20) -> Result:
+    def json(self, text: str | bytes) -> Result:
         """Return the object of a JSON text, {} for anything else."""
         try:
-            found = jsonl.loads(text, most) if text else None
+            found = jsonl.loads(text, FILE_BYTES) if text else None
         except OasisError:
             found = None
         return found if isinstance(found, dict) else {}

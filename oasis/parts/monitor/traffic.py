@@ -30,8 +30,6 @@ WAIT_S = 2.0
 DEVICES = 40
 _CONNTRACK = "/proc/net/nf_conntrack"
 _NLBW = ["nlbw", "-c", "json", "-g", "mac"]
-# Of one reading of the table; a home has some thousand connections.
-_LINES = 20_000
 _NONE = (0, 0)
 _SOURCES = {
     "nlbwmon": "totals since its period began; the rate is of the connections that the firewall follows",
@@ -107,7 +105,7 @@ def _conntrack(scene: Scene) -> Reading:
     """Return each connection between a device at home and another machine, by address, protocol and ends."""
     ours_at = networks(scene.facts)
     found: Reading = {}
-    for line in scene.facts.read_text(_CONNTRACK).split("\n")[:_LINES]:
+    for line in scene.read(_CONNTRACK).decode("utf-8", "replace").split("\n"):
         fields = [field.partition("=") for field in line.split() if "=" in field]
         sources = [value for key, _, value in fields if key == "src"]
         counts = [int(value) for key, _, value in fields if key == "bytes" and value.isdecimal()]

@@ -1,5 +1,6 @@
 """A router of values for the part `monitor`: what the bus, files and programs say is given, nothing else is there."""
 
+import io
 import struct
 from types import SimpleNamespace
 
@@ -67,7 +68,9 @@ class Router:
             root=SimpleNamespace(
                 folder="/", path=str, program=lambda name: "/bin/" + name if name in self.programs else ""
             ),
-            files=SimpleNamespace(read=self.read),
+            files=SimpleNamespace(
+                reader=lambda path: io.BytesIO(data) if (data := self.read(path)) is not None else None
+            ),
             executor=SimpleNamespace(run=self._run),
             clock=SimpleNamespace(now_s=lambda: self.now_s),
             settings=SimpleNamespace(uci_sections=list),

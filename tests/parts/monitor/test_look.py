@@ -7,7 +7,10 @@ import pytest
 
 from oasis.errors import PolicyError, UsageError
 from oasis.parts.monitor import traffic
+from oasis.parts.monitor.look import WHATS
+from oasis.tools.registry import class_of
 from oasis.tools.router import Watch
+from oasis.tools.specs import tokens
 from tests.parts.monitor.kit import LAN, PHONE, TV, WAN, Router, fdb
 from tests.tools.kit import Hands
 
@@ -105,6 +108,11 @@ def test_many_devices_are_bounded_with_a_count():
     columns = ["mac", "conns", "rx_bytes", "rx_pkts", "tx_bytes", "tx_pkts"]
     found = Router(programs={"nlbw": json.dumps({"columns": columns, "data": rows})}).look("traffic")
     assert len(found["devices"]) == traffic.DEVICES and found["left_out"] == 7
+
+
+def test_a_long_table_of_connections_is_read_in_part():
+    router = Router(files={"/proc/net/nf_conntrack": [FIRST + "\n" + "x" * (3 << 20), SECOND]})
+    assert router.look("traffic")["source"] == "conntrack"
 
 
 # radios and ports
@@ -352,6 +360,14 @@ def test_what_is_no_address_is_refused_before_anything_starts(target):
     with pytest.raises(UsageError):
         router.monitor.monitor_speed(target=target)
     assert not router.asked
+
+
+def test_only_the_speed_test_reaches_others():
+    with open(os.path.join(HERE, "../../../oasis/parts/monitor/tools.json"), encoding="utf-8") as file:
+        (spec,) = json.load(file)["tools"]
+    kinds = {what: class_of(spec, {"what": what}) for what in spec["input_schema"]["properties"]["what"]["enum"]}
+    assert kinds.pop("speed") == "net" and set(kinds.values()) == {"read"} and set(kinds) == set(WHATS)
+    assert tokens(spec) <= 130
 
 
 def test_an_unknown_subject_is_refused_with_those_that_there_are():
