@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable
 
 from oasis.change.plan_card import CLIENT, FORCE_WORDS
-from oasis.change.policy import UNREVIEWED
+from oasis.change.policy import UNREVIEWED, UNSEEN
 from oasis.core import jsonl, when
 from oasis.core.clean import shown as plain
 from oasis.errors import ApplyError, MistakeError, PolicyError, UciError, UsageError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
-    from oasis.change.shapes import CalledTool, Difference, Draft, Images, LineDiff, NewId, Operation, Plan
+    from oasis.change.shapes import Call, CalledTool, Difference, Draft, Images, LineDiff, NewId, Operation, Plan
     from oasis.change.text_origin import Texts
     from oasis.core.shapes import Json
     from oasis.shapes import ErrorReply
@@ -327,6 +327,35 @@ class Planner:
         plan["reasons"], plan["is_asked"] = list(reasons), True
         return self.bind(plan)
 
+    def installation(
+        self, names: list[str], words: list[str], operations: list[Operation], summary: str, call: Call
+    ) -> Draft:
+        """Return what is shown before packages are installed and configured: what they bring is not there yet.
+
+        `call` is what is bound of it, the commands to the letter. The card says of each option what can be known of it
+        without its section.
+        """
+        from oasis.catalogue import entries
+        from oasis.catalogue.bounds import Bounds
+
+        plan = self.empty("", "", summary or "install %s" % ", ".join(names))
+        plan["call"], plan["operations"], plan["uci"] = call, operations, _commands(operations, {})
+        plan["words"] = [*words, *plan["uci"], "enables and starts the services that come with it"]
+        plan["risk"], plan["is_asked"] = "risky", True
+        plan["reasons"] = ["packages run code as root; they are removed again if the rest fails, or with an undo"]
+        limits = Bounds(self._root, self._files)
+        unseen = []
+        for item in operations:
+            package, option = item["package"], item.get("option", "")
+            found = [entries.option(package, one, option) or {} for one in entries.types(package)] if option else []
+            known = [entry for entry in found if entry]
+            told = [limits.told(entry, item.get("value")) for entry in known if "bound" in entry]
+            plan["reasons"] += ["%s.%s %s" % (package, option, one) for one in dict.fromkeys(told)]
+            if option and all(entry.get("generated", "installed") in UNSEEN for entry in known):
+                unseen.append("%s.%s.%s" % (package, item["section"], option))
+        plan["reasons"] += [UNREVIEWED % ", ".join(dict.fromkeys(unseen))] if unseen else []
+        return plan
+
     def read(self, package: str, files: KnownFiles | None = None) -> bytes:
         """Return the bytes of a package's file.
 
@@ -532,7 +561,7 @@ class Planner:
                 if not ends.is_standing(record) or ends.state(record) != entry["before"]:
                     words = "the end of change %s is another one since the plan was made; nothing was written"
                     raise ApplyError(words % record["id"], "ask for the change again")
-        if plan["images"] and not plan["is_restore"] and "exec" not in plan["forces"]:
+        if plan["is_asked"] and not plan["is_restore"] and "exec" not in plan["forces"]:
             self._check_bounds(plan)
         # The rollback of an apply that waits in rpcd would silently take ours back with its own files. An apply without
         # rollback leaves such files, too, and they stay: whether anybody waits only rpcd knows.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 APPROVALS = ("risky", "all", "none")
 UNREVIEWED = "not reviewed: Oasis does not know what %s does"
+UNSEEN = ("rules", "installed")  # origins of entries that nobody has looked at
 _BY_HAND = "%s.%s.%s runs code or names a file: only the owner changes it, by hand"
 
 
@@ -120,9 +121,8 @@ class Policy:
         """Return the changes of options that nobody has looked at: they wait for the owner, always."""
         from oasis.catalogue import check
 
-        unseen = ("rules", "installed")
         known = [(item, check.origin(item["package"], item["type"], item.get("option", ""))) for item in differences]
-        return [item for item, origin in known if origin in unseen]
+        return [item for item, origin in known if origin in UNSEEN]
 
     def _judge_one(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
         """Return the class of a change without a mark, and why, "" where its package or its place says it all."""

@@ -297,6 +297,7 @@ class Record(TypedDict, total=False):
     untrusted: list[str]
     own: list[str]  # keys of texts that the owner wrote
     automatic: bool
+    installed: list[str]  # packages that it installed, which go with it
     init: list[Init]
     verified: list[Seen]
     failed_after: list[Action]

@@ -25,8 +25,9 @@ from oasis.change import text_origin
 from oasis.change.history.undo import plan_undo
 from oasis.change.plan import RefusedError
 from oasis.change.plan_card import card
+from oasis.change.policy import UNREVIEWED
 from oasis.core import clean, jsonl, when
-from oasis.errors import ApplyError, CancelledError, MistakeError, PolicyError, ProviderError, UsageError
+from oasis.errors import ApplyError, CancelledError, MistakeError, OasisError, PolicyError, ProviderError, UsageError
 from oasis.redaction import secret_options
 from oasis.redaction.placeholders import Restorer
 from oasis.redaction.redactor import SECRET_CHARS
@@ -36,7 +37,7 @@ from oasis.tools.router import known_devices, resolve_handles
 from oasis.uci import model
 
 if False:  # annotations only
-    from oasis.change.shapes import Any, Callable, CalledTool, Operation, Plan
+    from oasis.change.shapes import Any, Call, Callable, CalledTool, Operation, Plan, Record
     from oasis.core.shapes import Message
     from oasis.tools import shapes
     from oasis.tools.principal import Principal
@@ -164,6 +165,16 @@ class Operator:
         """
         if self._is_model:
             self._await_keeping()
+        until_unix_s, operations, summary, sources = self._ready(operations, summary, until)
+        plan = self._plan(operations, summary, until_unix_s, {**sources, **(known or {})})
+        if plan is None:
+            return {"status": "unchanged", "summary": summary, "words": [], "services": []}
+        return self.carry_out(plan)
+
+    def _ready(
+        self, operations: list[Operation], summary: str, until: str
+    ) -> tuple[int, list[Operation], str, dict[str, str]]:
+        """Return the end, the operations with what placeholders stand for, the summary, and where secrets come from."""
         until_unix_s = self._shop.moment(until)
         operations = resolve_handles(operations, lambda: known_devices(self._shop.facts))
         restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
@@ -183,11 +194,52 @@ class Operator:
             values &= given(self._said())
         elif self._others:
             values = set()
-        sources = {**dict.fromkeys(values, text_origin.WROTE), **restorer.known, **(known or {})}
-        plan = self._plan(operations, summary, until_unix_s, sources)
-        if plan is None:
-            return {"status": "unchanged", "summary": summary, "words": [], "services": []}
-        return self.carry_out(plan)
+        known = dict.fromkeys(values, text_origin.WROTE)
+        return until_unix_s, operations, summary, {**known, **restorer.known}
+
+    def install(
+        self, operations: list[Operation], summary: str, until: str, names: list[str],
+        words: list[str], work: Callable[[], object],
+    ) -> PlanResult:  # fmt: skip
+        """Install packages by work() and carry out UCI operations on what they bring, by one plan with one approval.
+
+        `names` are all that would be installed, `words` what the owner reads of it. The owner is asked again only for
+        what nothing could tell before the packages were there, such as who would be let in.
+        """
+        if self._is_model:
+            self._await_keeping()
+        until_unix_s, operations, summary, known = self._ready(operations, summary, until)
+        planner = self._shop.planner
+        arguments: Arguments = {"action": "install", "names": [*names]}
+        call: Call = {"name": "packages", "source": "built-in", "class": "danger", "arguments": arguments}
+        draft = planner.installation(names, words, operations, summary, call)
+        whole = planner.bind(draft, run=self._run.id, chat=self._chat)
+        first, decision, result = self._decided(whole)
+        if decision not in ("automatic", "approved"):
+            return result
+        made: list[Plan] = []
+
+        def make() -> Plan | None:
+            plan = self._plan(operations, summary, until_unix_s, known)
+            if plan is None:
+                return None
+            news = [one for one in plan["reasons"] if one not in first["reasons"] and not _is_foreseen(one)]
+            if news and plan["is_asked"]:
+                plan, again, answer = self._decided(plan)
+                if again not in ("automatic", "approved"):
+                    raise _NotApprovedError(answer)
+            elif self.taint:
+                plan = planner.taint(plan, self.taint)
+            made.append(plan)
+            return plan
+
+        try:
+            record = self._shop.transaction.install(
+                first, names, work, make, self._message, lambda plan: self._own(plan, decision)
+            )
+        except _NotApprovedError as declined:
+            return {**declined.result, "notes": ["the packages are removed again"]}
+        return self._told(result, made[0] if made else first, record, decision)
 
     def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
         """Return a plan of operations; a refused one is kept for the owner. `known`: where secrets come from."""
@@ -264,6 +316,10 @@ class Operator:
         plan, decision, result = self._decided(plan)
         if decision not in ("automatic", "approved"):
             return result
+        record = self._shop.transaction.apply(plan, self._message, self._own(plan, decision))
+        return self._told(result, plan, record, decision)
+
+    def _own(self, plan: Plan, decision: str) -> list[str]:
         # The keys of the texts that the plan writes and that are the owner's own words; see text_origin.py. What an
         # undo brings back is whose it was before. The built-in service takes names from devices.
         own, texts = list[str](), self._texts()
@@ -272,7 +328,10 @@ class Operator:
             said = self._said()
             new = texts.new(plan["images"])
             own = [key for key, text in new if is_own or text_origin.is_said(text, said)]
-        record = self._shop.transaction.apply(plan, self._message, own)
+        return own
+
+    def _told(self, result: PlanResult, plan: Plan, record: Record, decision: str) -> PlanResult:
+        """Return the result of a plan that was applied."""
         is_waiting = record["state"] == "applied"
         result.update({"status": "waiting_confirm" if is_waiting else "applied"})
         result.update({"approval": decision, "change": record["id"]})
@@ -393,6 +452,21 @@ class Operator:
         except ProviderError:
             reason = "whether you named a time could not be read"
         return self._shop.planner.bind(plan, is_asked=True, reasons=[reason, *plan["reasons"]]) if reason else plan
+
+
+class _NotApprovedError(OasisError):
+    """What packages brought would do something that the owner did not approve."""
+
+    def __init__(self, result: PlanResult) -> None:
+        super().__init__("the owner did not approve it")
+        self.result = result
+
+
+def _is_foreseen(reason: str) -> bool:
+    """Return whether a reason is what the owner read in other words before the packages were there."""
+    return reason.startswith((UNREVIEWED.partition(":")[0], "sends traffic or logs")) or reason.endswith(
+        "can interrupt somebody's connection"
+    )
 
 
 def _unknown() -> None:

@@ -189,6 +189,10 @@ class Registry:
             if not may_use(operator.role, name):
                 raise PolicyError("the tool %s is not for who asks here" % name, "only the router's owner may use it")
             source, spec, permit = self._allowed(name)
+            if arguments.get("install"):  # of configure
+                if not may_use(operator.role, "packages"):
+                    raise PolicyError("installing is not for who asks here", "only the router's owner may do it")
+                self._allowed("packages")
             known = spec["input_schema"].get("properties")
             if "invalid" in arguments and not (isinstance(known, dict) and "invalid" in known):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")

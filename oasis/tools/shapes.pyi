@@ -242,6 +242,7 @@ class Lease(TypedDict):
 
 class ConfigureArguments(TypedDict):
     commands: list[str]
+    install: NotRequired[list[str]]
     summary: NotRequired[str]
     until: NotRequired[str]
 

@@ -82,6 +82,7 @@ def opkg(router, words):
     feed = known["feed"] if has_lists else {}
     if command == "update":
         os.makedirs(os.path.join(router.root, "var/opkg-lists"), exist_ok=True)
+        open(os.path.join(router.root, "var/opkg-lists/openwrt_base"), "w").close()
         print("Updated list of available packages in /var/opkg-lists/openwrt_base")
         return 0
     if command == "find":

@@ -333,8 +333,15 @@ def test_a_radio_that_there_is_not_is_told_with_those_that_there_are(still):
 
 
 def test_packages_are_found_installed_and_listed(scene):
-    assert "action update" in told(scene, "packages", action="search", text="sqm")["notes"][0]
-    told(scene, "packages", action="update")
+    lists = scene.folder + "/var/opkg-lists/openwrt_base"
+    fetched = "the lists of packages were %s and were fetched"
+    assert told(scene, "packages", action="search", text="sqm")["notes"] == [fetched % "missing"]
+    assert "notes" not in told(scene, "packages", action="search", text="sqm")
+    os.utime(lists, (time.time() - 90000,) * 2)
+    scene.fault("opkg", "255")
+    assert scene.call("packages", action="search", text="sqm")[1] is True  # nothing can be asked
+    os.unlink(scene.folder + "/var/run/faults/opkg")
+    assert told(scene, "packages", action="search", text="sqm")["notes"] == [fetched % "older than a day"]
     result, _, taint = scene.call("packages", action="search", text="sqm")
     assert [one["name"] for one in result["packages"]] == ["sqm-scripts", "luci-app-sqm"]
     assert taint == ["descriptions of packages"]
@@ -404,6 +411,7 @@ def test_words_that_are_none_are_not_searched_for(still, text):
 
 
 APK = {
+    ("update",): "OK: 9000 distinct packages available\n",
     ("search", "-v", "sqm"): "sqm-scripts-1.6.0-r1 - Simple QoS\nluci-app-sqm-25.340~ab-r1 - LuCI for SQM\n",
     ("version", "-l", "<"): "Installed:                   Available:\ndnsmasq-2.90-r4      < 2.91-r1\n",
     ("add", "--simulate", "sqm-scripts"): "(1/2) Installing kmod-sched-cake (6.6.119-r1)\n"

@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 
-from oasis.change.apply.journal import unknown
+from oasis.change.apply.journal import SPARE_BYTES, unknown
 from oasis.core.ids import xid_s
 from oasis.errors import (  # fmt: skip
     ApplyError,
@@ -73,6 +73,7 @@ LONGEST_S = 900
 
 # What restore.sh says of a file of somebody else that it could not keep.
 _LOST = "no space to keep a copy"
+_TOLD_CHARS = 300  # of what a package manager said
 # So long a change of the address waits for the new address to reach the browser: one poll over a slow Wi-Fi.
 _FOLLOW_S = 1.0
 
@@ -101,6 +102,7 @@ class Transaction:
         self._root, self._files, self._executor, self._clock = (
             machine.root, machine.files, machine.executor, machine.clock,
         )  # fmt: skip
+        self._free_bytes = machine.free_bytes
         self._journal, self._plans, self._cursor, self._evidence = journal, plans, cursor, evidence
         self._tell, self._announce = followers
         self._lock = threading.RLock()
@@ -134,7 +136,12 @@ class Transaction:
     def _close_interrupted(self) -> None:
         """Tell the end of changes whose records were not written any more: removing the list is what confirms one."""
         for record in self._journal.records():
-            if record["state"] in ("prepared", "applied"):
+            if record["state"] == "prepared" and record.get("installed") and not record["after"]:
+                record["reason"] = "the daemon or the router stopped while packages were installed"
+                record["state"] = "rolled_back"
+                self._uninstall(record)
+                self._journal.write(record)
+            elif record["state"] in ("prepared", "applied"):
                 try:
                     sums = {name: sha256(self._plans.planner.read(name)) for name in record["after"]}
                 except StoreError:
@@ -188,6 +195,102 @@ class Transaction:
                 raise
             return record.copy()
 
+    def install(
+        self, plan: Plan, names: list[str], work: Callable[[], object], make: Callable[[], Plan | None],
+        message: str = "", own: Callable[[Plan], Collection[str]] = lambda plan: (),
+    ) -> Record:  # fmt: skip
+        """Install packages by work(), then apply what make() plans on what they brought; return the record.
+
+        What work() installs is on flash before it begins, so a power cut in it ends with the next start (`recover`).
+        The services that the packages bring are enabled and started. Whatever fails, the packages go again.
+        Raises: what work() and make() raise, and what `apply` does.
+        """
+        with self._lock:
+            if self._is_stopped:
+                raise ApplyError("oasis is stopping; nothing was installed", "try again when it runs")
+            self.check_idle("nothing was installed")
+            self._plans.planner.check_current(plan)
+            record: Record = {**self._new_record(plan, message, ()), "installed": names}
+            scripts = set(self._files.names(self._root.path("/etc/init.d")))
+            self._journal.add(record, {})
+            try:
+                self._run_manager(work, names)
+                new = [name for name in self._files.names(self._root.path("/etc/init.d")) if name not in scripts]
+                for name in new:
+                    self._executor.run([self._root.init_script(name), "enable"], timeout_s=ACTION_S)
+                made = make()
+                if made is None:
+                    self._close(record, "confirmed")
+                    return record.copy()
+                acted = [item["name"] for item in made["services"]]
+                starts: list[Action] = [{"name": name, "action": "start"} for name in new if name not in acted]
+                call = {**plan["call"], "arguments": {**plan["call"]["arguments"], "names": names}}
+                made = self._plans.planner.bind(
+                    made, id=plan["id"], call=call, services=[*made["services"], *starts], needs_approval=False
+                )
+                return self.apply(made, message, own(made))
+            except BaseException as error:
+                self._uninstall_half(record, error)
+                raise
+
+    def _run_manager(self, work: Callable[[], object], names: list[str]) -> None:
+        """Let the package manager work, and keep its list of packages, which opkg empties when the flash gets full."""
+        path, spare = self._root.path("/usr/lib/opkg/status"), self._root.state_folder + "/spare"
+        known = self._files.read(path) or b""
+        self._files.replace(spare, os.urandom(len(known) + SPARE_BYTES))  # that nothing packs
+        try:
+            work()
+        finally:
+            is_full = self._free_bytes(self._root.confdir) < SPARE_BYTES
+            self._files.remove(spare)
+            is_lost = self._files.size(path) < len(known)
+            if is_lost:
+                self._files.replace(path, known, 0o644)
+        if is_full or is_lost:  # opkg calls installed what it wrote half
+            words = "the flash became full; files of %s may be left" % ", ".join(names)
+            raise ApplyError(words, "extend the flash by a USB drive, or remove something, then try again")
+
+    def _uninstall_half(self, record: Record, error: BaseException) -> None:
+        """Remove what was installed for a change that failed, unless its rollback did already."""
+        try:
+            record = self._journal.read(record["id"])
+        except UsageError:
+            pass  # its preparation failed, and the record went with it
+        if record["state"] == "prepared":
+            record["reason"] = getattr(error, "message", "a fault in oasis: %s" % type(error).__name__)
+            self._close(record, "rolled_back")
+        if isinstance(error, OasisError) and "may be left" not in error.message:
+            left = record.get("installed")
+            error.message += "; %s" % (
+                "these packages stay: " + ", ".join(left) if left else "the packages are gone again"
+            )
+
+    def _uninstall(self, record: Record) -> None:
+        """Remove the packages that a change installed, those that need others first; tell which stay.
+
+        A package that something else needs by now stays: the package manager refuses.
+        """
+        left = list(record.get("installed", ()))
+        words = ""
+        for program, action in (("apk", "del"), ("opkg", "remove")):
+            path = self._root.program(program)
+            for name in [*left, *left] if path else ():  # again those that another one needed
+                if name not in left:
+                    continue
+                try:
+                    status, out, err = self._executor.run([path, action, name], timeout_s=ACTION_S)
+                except ToolError as error:
+                    status, out, err = 1, b"", error.message.encode()
+                if not status:
+                    left.remove(name)
+                words = (err or out).decode("utf-8", "replace").strip() if status else words
+        if left:
+            told = "; these packages could not be removed: %s (%s)" % (", ".join(left), words[:_TOLD_CHARS])
+            record["reason"] = record.get("reason", "") + told
+            record["installed"] = left
+        else:
+            record.pop("installed", None)
+
     def check_idle(self, outcome: str) -> None:
         """Raise ApplyError while a change waits to be kept: what is done meanwhile might take its way back."""
         record = self._record
@@ -228,6 +331,8 @@ class Transaction:
             "ends": [entry for entry in plan["ends"] if entry["before"] != entry["after"]],
             "automatic": plan["is_automatic"], "untrusted": sorted(set(plan["untrusted"])),
         }  # fmt: skip
+        if plan["call"]:  # of `install`
+            where_set["installed"] = plan["call"]["arguments"]["names"]
         return {
             **{key: every[key] for key in ("run", "chat", "summary", "words", "risk", "services")},  # type: ignore[typeddict-item]
             **{key: value for key, value in where_set.items() if value},
@@ -280,7 +385,7 @@ class Transaction:
 
     def _finish(self, record: Record, plan: Plan) -> None:
         if not plan["images"]:
-            if record.get("ends"):
+            if record.get("ends") or record.get("undoes"):
                 self._journal.write(record)
                 self._close(record, "confirmed")
             else:
@@ -458,6 +563,8 @@ class Transaction:
         self._record = None
         self._wake.notify_all()
         self._end_guard()
+        if state == "rolled_back":
+            self._uninstall(record)
         is_stored = state != "confirmed" or self._set_ends(record)
         try:
             self._move(record, state, is_stored)
@@ -526,6 +633,9 @@ class Transaction:
     def _mark_undone(self, record: Record) -> None:
         try:
             other = self._journal.update(str(record["undoes"]), undone_by=record["id"])
+            if other.get("installed"):
+                self._uninstall(other)
+                self._journal.write(other)
             if other.get("undoes"):  # undoing an undo: what that had undone stands again
                 self._journal.update(str(other["undoes"]), undone_by="")
         except UsageError:

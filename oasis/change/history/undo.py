@@ -66,7 +66,7 @@ def plan_undo(
         raise UsageError("change %s is %s: there is nothing to undo" % (change, record["state"]), those)
     if record.get("undone_by"):
         raise UsageError("change %s was undone already" % change, "see: oasis changes")
-    if not record["packages"] and not record.get("ends"):
+    if not record["packages"] and not record.get("ends") and not record.get("installed"):
         raise UsageError("change %s only restarted services: there is nothing to undo" % change, those)
     images: Images = {}
     operations: list[Operation] = []
@@ -93,7 +93,12 @@ def plan_undo(
     if record.get("ends") and stays is None:
         draft = plan or planner.empty(run, chat, summary)
         plan = planner.bind(draft, undoes=change, **ends.changes(draft, *ends.back(journal, record)))
-    if plan is None or not (plan["images"] or plan["ends"]):
+    if record.get("installed"):
+        words = "removes the packages %s" % ", ".join(record["installed"])
+        draft = plan or planner.empty(run, chat, summary)
+        gone = {"words": [*draft["words"], words], "risk": "risky", "is_asked": True, "undoes": change}
+        plan = planner.bind(draft, **gone)
+    if plan is None or not (plan["images"] or plan["ends"] or record.get("installed")):
         words = (
             "everything of change %s was changed since" if conflicts else "all is already as it was before change %s"
         )
@@ -104,7 +109,11 @@ def plan_undo(
 
 def _newest(journal: Journal) -> Record:
     for record in journal.records():
-        if is_standing(record) and not record.get("undoes") and (record["packages"] or record.get("ends")):
+        if (
+            is_standing(record)
+            and not record.get("undoes")
+            and (record["packages"] or record.get("ends") or record.get("installed"))
+        ):
             return record
     raise UsageError("there is no change to undo", "see what happened with: oasis changes")
 

@@ -10,6 +10,7 @@ from oasis.errors import ToolError
 from oasis.tools.router import Router, Watch
 
 if False:  # annotations only
+    from oasis.change.shapes import Operation
     from oasis.tools import shapes
     from oasis.tools.operator import Operator
     from oasis.tools.shapes import PlanResult, Result
@@ -24,14 +25,20 @@ SPARE_BYTES = 4 * 1024 * 1024
 
 def configure(arguments: shapes.ConfigureArguments, operator: Operator) -> PlanResult:
     """Propose UCI commands as one plan."""
-    operations, notes = uci_commands.parse("\n".join(arguments["commands"]))
-    if not operations:
-        raise ToolError("there is no change in these commands", "; ".join(notes))
+    operations, notes = parsed(arguments)
     summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))
     result = operator.change(operations, summary, until)
     if notes:
         result["notes"] = [*notes, *result.get("notes", [])]
     return result
+
+
+def parsed(arguments: shapes.ConfigureArguments) -> tuple[list[Operation], list[str]]:
+    """Return the operations of UCI commands, and what is to be told of them."""
+    operations, notes = uci_commands.parse("\n".join(arguments["commands"]))
+    if not operations:
+        raise ToolError("there is no change in these commands", "; ".join(notes))
+    return operations, notes
 
 
 def service(arguments: shapes.ServiceArguments, operator: Operator) -> PlanResult:

@@ -7,21 +7,35 @@ stands where a name should. Packages that the router or Oasis needs to run are n
 
 from __future__ import annotations
 
+import os
 import re
+import time
 
 from oasis.core import clean
 from oasis.errors import ToolError, UsageError
+from oasis.tools.builtin import changes
 
 if False:  # annotations only
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router, Watch
-    from oasis.tools.shapes import ListedPackage, PackagesAnswer, PackagesArguments, Result, Sequence
+    from oasis.tools.shapes import (
+        ConfigureArguments,
+        ListedPackage,
+        PackagesAnswer,
+        PackagesArguments,
+        PlanResult,
+        Result,
+        Sequence,
+    )
 
 LABEL = "descriptions of packages"
 NAMES = 8
 SHOWN = 30
 _TOLD_CHARS = 100
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]{0,63}\Z", re.I)
+# Where the lists of opkg and of apk are, and when they are too old to be asked.
+_LISTS = ("/var/opkg-lists", "/var/cache/apk")
+_STALE_S = 86400
 _INSTALL_S, _LOOK_S, _UPDATE_S = 280.0, 60.0, 120.0
 # Left free on flash whatever is installed: settings, chats and what recovery needs.
 SPARE_BYTES = 512 * 1024
@@ -45,6 +59,30 @@ _WORDS = {
     "size": ("info", "info --size"), "update": ("update", "update"), "install": ("install", "add"),
     "remove": ("remove", "del"),
 }  # fmt: skip
+
+
+def configure(arguments: ConfigureArguments, router: Router, operator: Operator, watch: Watch) -> PlanResult:
+    """Propose UCI commands as one plan, with the packages that they need."""
+    operations, notes = changes.parsed(arguments)
+    summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))
+    wanted = _names({"action": "install", "names": arguments["install"]}) if arguments.get("install") else []
+    there = {one["name"] for one in _installed("", router, operator, watch)} if wanted else set()
+    missing = [name for name in wanted if name not in there]
+    if not missing:
+        result = operator.change(operations, summary, until)
+    else:
+        notes += _refresh(router, watch)
+        words = run_preview({"action": "install", "names": missing}, router, operator, watch)
+        every = words[0].removeprefix("installs ").split(", ")
+
+        def work() -> None:
+            watch.progress("install " + ", ".join(missing))
+            _manage(router, watch, "install", missing, _INSTALL_S)
+
+        result = operator.install(operations, summary, until, every, words, work)
+    if notes:
+        result["notes"] = [*notes, *result.get("notes", [])]
+    return result
 
 
 def run_preview(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[str]:
@@ -100,14 +138,15 @@ def run(arguments: PackagesArguments, router: Router, operator: Operator, watch:
         _manage(router, watch, action, [], _UPDATE_S)
         return {"action": action, "status": "the lists of packages are fresh"}
     look = {"search": _search, "installed": _installed, "upgradable": _upgradable}[action]
+    fresh = [] if action == "installed" else _refresh(router, watch)
     found = look(str(arguments.get("text") or "").strip(), router, operator, watch)
     answer: PackagesAnswer = {"action": action, "packages": found[:SHOWN], "found": len(found)}
-    if not found and action != "installed":
-        answer["notes"] = ["nothing found; the lists may be missing: action update fetches them"]
     if len(found) > SHOWN:
-        answer["notes"] = ["%d more: search for something narrower" % (len(found) - SHOWN)]
+        fresh.append("%d more: search for something narrower" % (len(found) - SHOWN))
     if action == "upgradable" and found:
-        answer["notes"] = ["the whole system is better brought up to date by a new image than package by package"]
+        fresh.append("the whole system is better brought up to date by a new image than package by package")
+    if fresh:
+        answer["notes"] = fresh
     return {**answer, "untrusted": [LABEL]} if any("about" in one for one in found) else answer
 
 
@@ -131,6 +170,21 @@ def _manage(router: Router, watch: Watch, action: str, names: list[str], most_s:
         message = "%s %s failed: %s" % (program, words[0], "; ".join(lines[-3:])[:400])
         raise ToolError(message, "action update may help", untrusted=(LABEL,))
     return out
+
+
+def _refresh(router: Router, watch: Watch) -> list[str]:
+    """Fetch the lists of packages where they are missing or older than a day; return what is to be told of that."""
+    folder = router.root.path(_LISTS[router.has("apk")])
+    ages = [time.time() - os.stat(folder + "/" + name).st_mtime for name in router.files.names(folder)]
+    if ages and min(ages) < _STALE_S:
+        return []
+    how = "older than a day" if ages else "missing"
+    watch.progress("fetching the lists of packages")
+    try:
+        _manage(router, watch, "update", [], _UPDATE_S)
+    except ToolError as error:
+        return ["the lists of packages are %s and could not be fetched: %s" % (how, error.message)]
+    return ["the lists of packages were %s and were fetched" % how]
 
 
 def _search(word: str, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
