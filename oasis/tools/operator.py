@@ -228,8 +228,8 @@ class Operator:
                 plan, again, answer = self._decided(plan)
                 if again not in ("automatic", "approved"):
                     raise _NotApprovedError(answer)
-            elif self.taint:
-                plan = planner.taint(plan, self.taint)
+            else:
+                plan = planner.taint(plan, self.taint) if self.taint else plan
             made.append(plan)
             return plan
 

@@ -34,7 +34,7 @@ def configure(arguments: shapes.ConfigureArguments, operator: Operator) -> PlanR
 
 
 def parsed(arguments: shapes.ConfigureArguments) -> tuple[list[Operation], list[str]]:
-    """Return the operations of UCI commands, and what is to be told of them."""
+    """Return the operations of UCI commands, and notes on them."""
     operations, notes = uci_commands.parse("\n".join(arguments["commands"]))
     if not operations:
         raise ToolError("there is no change in these commands", "; ".join(notes))

@@ -173,7 +173,7 @@ def _manage(router: Router, watch: Watch, action: str, names: list[str], most_s:
 
 
 def _refresh(router: Router, watch: Watch) -> list[str]:
-    """Fetch the lists of packages where they are missing or older than a day; return what is to be told of that."""
+    """Fetch the lists of packages where they are missing or older than a day; return a note on that."""
     folder = router.root.path(_LISTS[router.has("apk")])
     ages = [time.time() - os.stat(folder + "/" + name).st_mtime for name in router.files.names(folder)]
     if ages and min(ages) < _STALE_S:
