@@ -1,5 +1,6 @@
 """Recipes: each is a plan that `configure` takes, its packages exist, and it is found in words of five languages."""
 
+import os
 import re
 
 import pytest
@@ -11,6 +12,8 @@ from tests.change.kit import Kit
 
 RECIPES = recipes.every()
 NAMES = [one["name"] for one in RECIPES]
+# What is on the router when the commands are given, which name it.
+FILES = ("usr/lib/sqm/piece_of_cake.qos", "mnt/sda1/readme.txt", "mnt/stick/readme.txt", "etc/openvpn/provider.ovpn")
 # What the default configuration of packages begins with that have none in DEFAULTS.
 SECTIONS = {"opennds": b"config opennds\n"}
 
@@ -21,7 +24,11 @@ def kit(tmp_path):
 
 
 def install(kit, recipe):
-    """Give the root the configuration that the recipe's packages bring."""
+    """Give the root the configuration that the recipe's packages bring, and the files that it names."""
+    for path in FILES:
+        os.makedirs(os.path.dirname(f"{kit.root.folder}/{path}"), exist_ok=True)
+        with open(f"{kit.root.folder}/{path}", "w", encoding="utf-8") as file:
+            file.write("client\nremote vpn.example.org 1194 udp\n" if path.endswith(".ovpn") else "")
     for package in {re.split(r"[ .]", command)[2] for command in recipe["commands"]}:
         if package not in kit.files.names(kit.root.confdir):
             try:
