@@ -28,8 +28,8 @@ TITLES = {
 }
 # What the owner has in a part, below /etc/oasis.
 KEEPS = {
-    "admin": [], "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"], "monitor": [],
-    "offline": [], "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
+    "admin": ["wireguard.conf"], "lua": ["tool-manifest.d"], "mcp": ["mcp"], "memory": ["memory", "skills"],
+    "monitor": [], "offline": [], "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
 }  # fmt: skip
 # What is theirs in the settings of Oasis.
 SECTIONS = {"lua": ["plugin"], "mcp": ["mcp_server", "remote_mcp_server"]}

@@ -70,6 +70,12 @@ WORDS = {
 }
 
 
+def numbered(data: bytes) -> list[tuple[int, str]]:
+    """Return the numbered lines of a file."""
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    return list(enumerate(text.split("\n"), 1))
+
+
 class Bounds:
     """The bounds as they are on one router."""
 
@@ -146,9 +152,13 @@ class Bounds:
         path = self._inside(value, [_OVPN_FOLDER])
         if not value.endswith(".ovpn") or value.count("/") != 3 or not self._is_owners(path, stat.S_ISREG):
             return "there is none that belongs to root and that nobody else can write"
+        return self.profile_error(self._lines(path))
+
+    def profile_error(self, lines: list[tuple[int, str]]) -> str:
+        """Return which numbered line of an OpenVPN profile runs code or names a file elsewhere, "" for none."""
         inline = ""
         number = 0
-        for number, line in self._lines(path):
+        for number, line in lines:
             words = line.split()
             if number == 0 or len(line.encode("utf-8", "surrogateescape")) > _LINE:
                 return "line %d is too long to be read" % number
@@ -181,8 +191,7 @@ class Bounds:
         """Return the numbered lines of a file; line 0 alone for one that is too long to be looked at."""
         if self._files.size(path) > _LOOKED_AT_BYTES:
             return [(0, "more than %d bytes" % _LOOKED_AT_BYTES)]
-        data = (self._files.read(path) or b"").removeprefix(b"\xef\xbb\xbf")
-        return list(enumerate(data.decode("utf-8", "surrogateescape").split("\n"), 1))
+        return numbered(self._files.read(path) or b"")
 
     def _inside(self, value: str, folders: list[str], is_between: bool = False) -> str:
         """Return the real path of a plain path below one of some folders, "" for any other.

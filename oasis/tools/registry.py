@@ -19,6 +19,7 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
               "safe": {argument: [values]}    calls that only read although the class says more, by an argument
               "plans": True       the tool carries out plans (operator.change …), at which policy and owner are asked
               "core": True, "words": [beginnings of words]    when small models are offered it (specs.py)
+              "spoken": True      no model is offered it until the owner speaks of it, in one of these words
               "note": text        for the owner's list
     class     read    looks, and has no effect
               change  has an effect

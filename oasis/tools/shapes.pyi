@@ -41,6 +41,7 @@ _Spec = TypedDict(
         "plans": NotRequired[bool],
         "previews": NotRequired[bool],
         "core": NotRequired[bool],
+        "spoken": NotRequired[bool],
         "words": NotRequired[list[str]],
         "note": NotRequired[str],
         "module": NotRequired[str],  # of a built-in tool: where it is, and with a colon its function

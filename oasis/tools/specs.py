@@ -245,7 +245,13 @@ def is_large(context_tokens: int) -> bool:
 def chosen(specs: list[ToolSpec], texts: list[str], used: set[str], mode: str, large: bool) -> list[ToolSpec]:
     """Return the specs to offer a model, in their order; `texts` are the owner's newest messages."""
     if mode == "all" or (mode == "fitting" and large):
-        return specs
+        if not any(spec.get("spoken") for spec in specs):
+            return specs
+        text = " ".join(texts).casefold()
+        words = _words(text)
+        return [
+            spec for spec in specs if not spec.get("spoken") or spec["name"] in used or _matches(spec, text, words)
+        ]  # fmt: skip
     core = [spec for spec in specs if spec.get("core")]
     if mode == "core":
         return core

@@ -41,7 +41,8 @@ WRITES = {
     "memory.list", "memory.add", "memory.change", "memory.forget", "memory.export", "memory.set",
     "skill.list", "skill.load", "skill.set", "skill.delete", "skill.set_enabled",
     "schedule.add", "schedule.change", "schedule.delete", "schedule.run", "schedule.approve",
-    "wireguard.list", "wireguard.change", "wireguard.show", "wireguard.endpoint",
+    "wireguard.list", "wireguard.change", "wireguard.show", "wireguard.endpoint", "ssh_keys.list", "password.set",
+    "firmware.look", "file.place",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",

@@ -231,8 +231,8 @@ def test_every_method_is_the_owner_s_and_every_role_names_real_ones():
 OURS = ("status", "read_config", "configure", "diagnose", "service", "logs", "probe", "wifi_scan", "packages", "undo",
         "power", "backup")  # fmt: skip
 OTHERS = ("knowledge_search", "remember", "schedule_create", "schedule_list", "schedule_update", "schedule_delete",
-          "wireguard", "look", "shell_exec", "file_read", "file_write", "file_list", "file_delete", "file_stat",
-          "http_fetch", "web_search", "demo___wipe", "a_plugin_s", "")  # fmt: skip
+          "wireguard", "ssh_keys", "firmware", "look", "shell_exec", "file_read", "file_write", "file_list",
+          "file_delete", "file_stat", "http_fetch", "web_search", "demo___wipe", "a_plugin_s", "")  # fmt: skip
 TOOLS_OF = {
     "owner": {*OURS, *OTHERS},
     "viewer": set(),

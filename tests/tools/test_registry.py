@@ -321,6 +321,7 @@ def offered(text, context_tokens=4096, used=(), mode="fitting"):
     tools = {
         "status": {"core": True},
         "packages": {"words": ["install", "package", "パッケージ"]},
+        "keys": {"words": ["ssh", "鍵"], "spoken": True},
         "get_weather": {"description": "Current weather of a city", "untrusted": FOREIGN},
     }
     found = registry(Source(**{name: (fields, None) for name, fields in tools.items()}))
@@ -340,6 +341,15 @@ def test_a_large_model_is_told_of_all():
     assert len(offered("hello", context_tokens=8192)) == 1
     assert len(offered("hello", mode="all")) == 3
     assert len(offered("install", context_tokens=200_000, mode="core")) == 1
+
+
+def test_of_what_nobody_spoke_of_no_model_is_told_however_large():
+    for model in ({"context_tokens": 200_000}, {"mode": "all"}, {"context_tokens": 4096}):
+        assert "keys" not in offered("hello", **model)
+        assert "keys" in offered("let my laptop in by SSH", **model)
+        assert "keys" in offered("鍵を追加して", **model)
+        assert "keys" in offered("and the other one", used=["keys"], **model)
+    assert "keys" not in offered("let my laptop in by SSH", mode="core")
 
 
 def test_who_calls_a_tool_has_no_more_loaded_than_it_takes():

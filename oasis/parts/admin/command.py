@@ -1,4 +1,4 @@
-"""`oasis wireguard`: what the owner does at the terminal, and alone sees there."""
+"""The commands of this part: what the owner does at the terminal, and alone sees there."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 
 from oasis.cli.commands import OK, given, whole
 from oasis.cli.prompt import follow
-from oasis.core import clean
-from oasis.errors import StoreError, UsageError
+from oasis.cli.terminal import read_secret, read_text
+from oasis.core import clean, jsonl
+from oasis.errors import StoreError, ToolError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _WIREGUARD = {
     "list": False, "server": False, "add": True, "show": True, "remove": True, "forget": True, "endpoint": True,
 }  # fmt: skip
+_SSH_KEYS = {"list": False, "add": True, "remove": True, "undo": False}
+_KEY_BYTES = 16 * 1024
 
 
 def wireguard(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -50,6 +53,89 @@ def wireguard(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if status == OK and action == "add" and not arguments["--key"]:
         screen.notice(f"its configuration and QR code: oasis wireguard show '{clean.line(name)}'")
     return status
+
+
+def ssh_keys(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Do what ACTION says; list the keys without one."""
+    action, key = arguments["ACTION"] or "list", arguments["KEY"]
+    if action not in _SSH_KEYS:
+        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(_SSH_KEYS))
+    if bool(key) != _SSH_KEYS[action]:
+        raise UsageError(f"`ssh_keys {action}` takes {'a KEY' if _SSH_KEYS[action] else 'nothing more'}")
+    if action == "list":
+        reply = call("ssh_keys.list", {})
+        lines = [f"{one['fingerprint']}  {one['kind']}  {one['comment'] or '(no comment)'}" for one in reply["keys"]]
+        if not reply["password_login"]:
+            lines.append("login by password is off")
+        return screen.result(reply, lines or "no key logs in by SSH; add one: oasis ssh_keys add KEY")
+    if action == "add":
+        key = read_text() if key == "-" else _content(key) if os.path.isfile(key) else key
+    more = {"action": action, **given(key=key.strip())}
+    return follow(call, call("tool.call", {"name": "ssh_keys", "arguments": more}), screen, not arguments["--no-wait"])
+
+
+def password(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Ask for the new password of root, twice at a terminal, and set it."""
+    new = read_secret(screen, "New password of root (not shown): ")
+    if not new:
+        raise UsageError("no password was typed", "the old one stays")
+    if screen.is_terminal and read_secret(screen, "The same again: ") != new:
+        raise UsageError("the two are not the same", "the old one stays; try again")
+    reply = call("password.set", {"password": new})
+    screen.result(reply, "the password of root is set")
+    for note in reply["notes"]:
+        screen.notice(note)
+    return OK
+
+
+def firmware(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Do what ACTION says; tell what runs here without one."""
+    action = arguments["ACTION"] or "status"
+    if action not in ("status", "check", "upgrade"):
+        raise UsageError(f"unknown word {action!r}", "status, check or upgrade")
+    if action == "status":
+        reply = call("firmware.look", {})
+        known = ("release", "board", "target", "program")
+        return screen.result(reply, [f"{name:8} {reply[name]}" for name in known] + reply["notes"])
+    more = {"action": action, **given(version=arguments["--version"])}
+    started = call("tool.call", {"name": "firmware", "arguments": more})
+    if action == "check":
+        return _told(call, started["run"], screen)
+    return follow(call, started, screen, not arguments["--no-wait"])
+
+
+def _told(call: Call, run: str, screen: Screen) -> int:
+    """Print the lines of a tool's result, or its error; return the exit status."""
+    since, events = 0, list[dict[str, object]]()
+    while not any(one["type"] == "end" for one in events):
+        reply = call("run.poll", {"run": run, "since": since, "wait_ms": 15000})
+        since = reply["next"]
+        events += [{**one} for one in reply["events"]]
+    found = next((jsonl.loads(str(one["text"])) for one in events if one["type"] == "tool_result"), {})
+    if not isinstance(found, dict) or "error" in found or not found:
+        error = found.get("error") if isinstance(found, dict) else None
+        words = error.get("message") if isinstance(error, dict) else "the run ended without a result"
+        raise ToolError(str(words), str(error.get("hint") or "") if isinstance(error, dict) else "")
+    lines = found.get("lines")
+    return screen.result(found, [str(line) for line in lines] if isinstance(lines, list) else [])
+
+
+def upload(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Send a file and have it put in its place."""
+    from oasis.cli.request import send  # what reads files comes with the first one
+
+    sent = send(call, arguments["FILE"])
+    asked = {"upload": sent["upload"], "kind": arguments["KIND"], **given(name=arguments["--name"])}
+    reply = call("file.place", {**asked, **({"replace": True} if arguments["--replace"] else {})})
+    return screen.result(reply, [str(reply["file"]), f"its path goes into {reply['use']}"])
+
+
+def _content(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_KEY_BYTES).decode("utf-8")
+    except (OSError, UnicodeError):
+        raise StoreError(f"{path} cannot be read as text", "name the file of a public key, like id_ed25519.pub")
 
 
 def _taken(path: str) -> str:

@@ -35,6 +35,12 @@ class WireGuardList(TypedDict):
     notes: NotRequired[list[str]]
     untrusted: NotRequired[list[str]]
 
+class SshKey(TypedDict):
+    kind: str
+    fingerprint: str  # as OpenSSH shows it
+    comment: str
+    has_options: NotRequired[bool]  # which limit what it may do
+
 class PeerConfig(TypedDict):
     """What only the owner sees."""
 

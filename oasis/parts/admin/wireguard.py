@@ -40,7 +40,7 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?\Z")
 _NETWORKS = (*("10.%d.0.0" % one for one in range(14, 64)), *("172.29.%d.0" % one for one in range(64)),
              *("192.168.%d.0" % one for one in range(200, 250)))  # fmt: skip
 _LENGTH = 24
-_ENDPOINT = "/wireguard-endpoint"
+_ENDPOINT = "/wireguard.conf"  # *.conf there is kept with a new firmware
 
 
 class WireGuard:
@@ -122,7 +122,7 @@ class WireGuard:
 
     def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
         """Call the tool."""
-        if arguments["action"] == "list":
+        if arguments.get("action", "list") == "list":
             return {**self._list(operator.facts, watch.within(20.0))}
         return self._change(arguments, operator)
 
