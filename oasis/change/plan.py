@@ -153,6 +153,12 @@ def _line(data: bytes, item: Difference) -> int:
     return found
 
 
+def _are_of(reasons: list[str], mistakes: list[str]) -> bool:
+    """Return whether reasons tell nothing but that values are wrong which mistakes name with their options."""
+    paths = [path for path in (one.partition(" ")[0] for one in mistakes) if path.count(".") > 1]
+    return all(any(reason.startswith(path + " ") and "is no " in reason for path in paths) for reason in reasons)
+
+
 def frozen(value: Any) -> Any:
     """Return a copy of dicts and lists, at every depth, that nothing can change."""
     if isinstance(value, dict):
@@ -238,12 +244,13 @@ class Planner:
         missing = sorted(set(needs) - set(forces))
         if missing:
             # The operations hold no known code, and only names and values are wrong.
-            is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
+            unreachable = [] if _are_of(needs.get("reachability", []), mistakes) else needs["reachability"]
+            is_mistake = is_mistake and "unknown" in needs and not unreachable
             wrong = list(mistakes)
             if "exec" in needs and not mistakes:
                 wrong.append("%s runs code or names a file" % ", ".join(needs["exec"]))
-            if "reachability" in needs:
-                wrong.append(_UNREACHABLE % "; ".join(needs["reachability"]))
+            if unreachable:
+                wrong.append(_UNREACHABLE % "; ".join(unreachable))
             raise RefusedError(missing, wrong, uci, revisions, is_mistake=is_mistake)
         if plan is None:
             return None

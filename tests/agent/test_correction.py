@@ -52,7 +52,14 @@ def notes(events):
 
 @pytest.mark.parametrize(
     ("wrong", "real"),
-    [(NO_OPTION, "hostname"), (NO_SECTION, "radio0"), (BAD_VALUE, "channel"), (NO_COMMAND, "uci set")],
+    [
+        (NO_OPTION, "hostname"),
+        (NO_SECTION, "radio0"),
+        (BAD_VALUE, "channel"),
+        (NO_COMMAND, "uci set"),
+        ("uci set network.lan.ipaddr=192.168.300.1", "an IPv4 address"),
+        ("uci set network.lan.netmask=255.0.255.300", "netmask"),
+    ],
 )
 def test_a_refused_proposal_goes_back_with_the_real_names_and_is_mended(here, wrong, real):
     events = here.say("call it attic", change(wrong), change(RIGHT), "It is called attic.")
@@ -95,7 +102,10 @@ def test_calls_of_one_answer_are_one_round(here):
     assert [one["repair"]["left"] for one in said(here)] == [2, 2, 2]
 
 
-@pytest.mark.parametrize("commands", [[CODE], [CODE, NO_OPTION]])
+UNREACHABLE = "uci set network.lan.proto=none"
+
+
+@pytest.mark.parametrize("commands", [[CODE], [CODE, NO_OPTION], [UNREACHABLE], [UNREACHABLE, BAD_VALUE]])
 def test_what_a_rule_forbids_is_not_to_be_mended(here, commands):
     here.say("run my script", change(*commands), "That is not allowed.")
     given = told(here)
