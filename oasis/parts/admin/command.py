@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from oasis.parts.admin.shapes import Peer, WireGuardList
 
 # word: whether a name follows
-_WIREGUARD = {
+WIREGUARD_ACTIONS = {
     "list": False, "server": False, "add": True, "show": True, "remove": True, "forget": True, "endpoint": True,
 }  # fmt: skip
-_SSH_KEYS = {"list": False, "add": True, "remove": True, "undo": False}
+SSH_KEYS_ACTIONS = {"list": False, "add": True, "remove": True, "undo": False}
+FIRMWARE_ACTIONS = ("status", "check", "upgrade")
 _KEY_BYTES = 16 * 1024
 
 
 def wireguard(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what ACTION says; list servers and peers without one."""
     action, name = arguments["ACTION"] or "list", arguments["NAME"]
-    if action not in _WIREGUARD:
-        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(_WIREGUARD))
-    if bool(name) != _WIREGUARD[action]:
-        raise UsageError(f"`wireguard {action}` takes {'a NAME' if _WIREGUARD[action] else 'no name'}")
+    if action not in WIREGUARD_ACTIONS:
+        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(WIREGUARD_ACTIONS))
+    if bool(name) != WIREGUARD_ACTIONS[action]:
+        raise UsageError(f"`wireguard {action}` takes {'a NAME' if WIREGUARD_ACTIONS[action] else 'no name'}")
     interface = given(interface=arguments["--interface"])
     if action == "list":
         return _list(call("wireguard.list", {}), screen)
@@ -58,10 +59,10 @@ def wireguard(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def ssh_keys(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what ACTION says; list the keys without one."""
     action, key = arguments["ACTION"] or "list", arguments["KEY"]
-    if action not in _SSH_KEYS:
-        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(_SSH_KEYS))
-    if bool(key) != _SSH_KEYS[action]:
-        raise UsageError(f"`ssh_keys {action}` takes {'a KEY' if _SSH_KEYS[action] else 'nothing more'}")
+    if action not in SSH_KEYS_ACTIONS:
+        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(SSH_KEYS_ACTIONS))
+    if bool(key) != SSH_KEYS_ACTIONS[action]:
+        raise UsageError(f"`ssh_keys {action}` takes {'a KEY' if SSH_KEYS_ACTIONS[action] else 'nothing more'}")
     if action == "list":
         reply = call("ssh_keys.list", {})
         lines = [f"{one['fingerprint']}  {one['kind']}  {one['comment'] or '(no comment)'}" for one in reply["keys"]]
@@ -91,8 +92,8 @@ def password(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def firmware(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what ACTION says; tell what runs here without one."""
     action = arguments["ACTION"] or "status"
-    if action not in ("status", "check", "upgrade"):
-        raise UsageError(f"unknown word {action!r}", "status, check or upgrade")
+    if action not in FIRMWARE_ACTIONS:
+        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(FIRMWARE_ACTIONS))
     if action == "status":
         reply = call("firmware.look", {})
         known = ("release", "board", "target", "program")

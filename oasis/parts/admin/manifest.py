@@ -34,18 +34,18 @@ COMMANDS = {
         "[--interface NAME] [--port PORT] [--key KEY] [--endpoint HOST] [--home] [--file FILE] [ACTION] [NAME]",
         "WireGuard: a server here, its peers and their QR codes",
         "parts.admin.command:wireguard",
-        "ACTION is list, server, add, show, remove, forget NAME, or endpoint HOST. `server` makes the interface, its\n"
+        "ACTION is list, server, add, show, remove, forget or endpoint. `server` makes the interface, its\n"
         "key and the firewall's rule as one plan; `add` makes a peer with the next free address, and its key unless\n"
         "--key gives the public one that the device made. `show` prints the peer's configuration and QR code, or\n"
         "writes it to a FILE that only root reads; with --home only the home network goes through the tunnel.\n"
-        "`forget` takes a peer's private key off the router. HOST is where the router is found from outside, if no\n"
-        "DDNS name or address tells; none forgets it.",
+        "`forget` takes a peer's private key off the router. `endpoint HOST` says where the router is found from\n"
+        "outside, if no DDNS name or address tells; `endpoint none` forgets it.",
     ),
     "ssh_keys": (
         "[--no-wait] [ACTION] [KEY…]",
         "the keys that log in by SSH: list, add, remove, undo",
         "parts.admin.command:ssh_keys",
-        "ACTION is list, add KEY, remove KEY or undo. A KEY to add is a line like 'ssh-ed25519 AAAA… name', a file\n"
+        "ACTION is list, add, remove or undo. A KEY to add is a line like 'ssh-ed25519 AAAA… name', a file\n"
         "with one, or - for standard input; one to remove is its fingerprint or comment. Each change is shown and\n"
         "waits for your yes. The last key stays while login by password is off.",
     ),
