@@ -42,14 +42,14 @@ WRITES = {
     "skill.list", "skill.load", "skill.set", "skill.delete", "skill.set_enabled",
     "schedule.add", "schedule.change", "schedule.delete", "schedule.run", "schedule.approve",
     "wireguard.list", "wireguard.change", "wireguard.show", "wireguard.endpoint", "ssh_keys.list", "password.set",
-    "firmware.look", "file.place",
+    "firmware.look", "file.place", "monitor.speed",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
     "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat", "config.list",
     "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list", "doctor.run", "plugin.list", "notice.list",
-    "setup.state", "knowledge.option", "schedule.list",
+    "setup.state", "knowledge.option", "schedule.list", "monitor.look",
 }  # fmt: skip
 # What a program of somebody else's may do: say who it is, propose by way of tools, stop what it began.
 PROPOSED = {"client.join", "tool.call", "run.cancel"}
