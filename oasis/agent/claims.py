@@ -17,7 +17,7 @@ _WORDS = (
      r"(?:geändert|gesetzt|gestellt|aktualisiert|aktiviert|hinzugefügt|entfernt|gelöscht|angelegt|erstellt|"
      r"konfiguriert|eingerichtet|schaltet|gesperrt|blockiert|geöffnet|geschlossen|umbenannt|gestartet|installiert|"
      r"gespeichert|\ban\b|\baus\b)"),
-    (r"\b(?:he|se ha|se han|ha sido|han sido|ahora está|con éxito|listo)\b",
+    (r"\b(?:h[ea]n?|ahora está|con éxito|listo)\b",
      r"(?:cambiad|configurad|actualizad|activad|habilitad|añadid|agregad|eliminad|quitad|cread|apagad|encendid|"
      r"bloquead|abiert|cerrad|renombrad|reiniciad|instalad|guardad|puest|establecid)"),
     (r"(?:変更|設定|更新|追加|削除|作成|有効に|無効に|オンに|オフに|ブロック|開放|再起動|適用|インストール|保存)(?:を|が)?"
