@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     Expr = list[dict[str, object]]
 
-# Of one kind in an answer; a home has some ten.
-RULES = 30
+# In one answer, which then fits into the result of a tool; a home has some twenty.
+RULES = 60
 _LIST = ["nft", "-j", "-t", "list", "table", "inet", "fw4"]
 _TABLES = ["nft", "-j", "list", "tables"]
 _MARK = "!fw4: "
@@ -29,7 +29,7 @@ _METAS = {"nfproto": "", "l4proto": "", "iifname": "in by", "oifname": "out by",
           "day": "on", "time": "at", "skuid": "of user"}  # fmt: skip
 # What is no condition.
 _SILENT = {"counter", "comment", "log", "jump", "goto", "dnat", "snat", "redirect", "masquerade", *_VERDICTS}
-_WORDS = 200
+_WORDS, _VALUES = 200, 20
 
 
 def rules(scene: Scene, target: str) -> Result:
@@ -55,7 +55,7 @@ def rules(scene: Scene, target: str) -> Result:
     names = [clean.name(f"{one.get('family')} {one.get('name')}") for one in dicts(tables)]
     others = [name for name in names if name != "inet fw4"]
     if others:
-        answer["other_tables"] = others[:RULES]
+        answer["other_tables"] = others[:_VALUES]
         answer["notes"] = ["other tables have rules of their own, which can also drop what is accepted here"]
     if ruleset.left_out:
         answer["left_out"] = ruleset.left_out
@@ -68,6 +68,7 @@ class _Ruleset:
     def __init__(self, scene: Scene, chains: dict[str, list[dict[str, object]]]) -> None:
         self._chains = chains
         self.left_out = 0
+        self._room = RULES
         facts = scene.facts
         shown = [facts.text("firewall", section, "name") for section in facts.config("firewall").values()]
         self._names = {str(name) for name in shown if name and name != HIDDEN}
@@ -116,8 +117,10 @@ class _Ruleset:
         return self._few([self._said(rule) for rule in self._chains.get(chain, [])])
 
     def _few(self, rows: list[str]) -> list[str]:
-        self.left_out += max(len(rows) - RULES, 0)
-        return rows[:RULES]
+        kept = rows[: self._room]
+        self._room -= len(kept)
+        self.left_out += len(rows) - len(kept)
+        return kept
 
     def _said(self, rule: dict[str, object], more: str = "") -> str:
         expr = _expr(rule)
@@ -230,7 +233,7 @@ def _value(value: object) -> str:
         for key in ("set", "concat", "prefix", "range"):
             inner = value.get(key)
             if key == "set" and isinstance(inner, list):
-                return ", ".join([_value(one) for one in inner[:RULES]]) + (" …" if len(inner) > RULES else "")
+                return ", ".join([_value(one) for one in inner[:_VALUES]]) + (" …" if len(inner) > _VALUES else "")
             if key == "concat" and isinstance(inner, list):
                 return " ".join([_value(one) for one in inner if one != "no-route"])  # which is code 0 in nft's words
             if key == "prefix" and isinstance(inner, dict):

@@ -228,6 +228,15 @@ def test_a_name_of_a_rule_is_shown_only_where_the_configuration_shows_it():
     assert "My rule" not in str(Router(programs=programs).look("rules"))
 
 
+def test_a_thousand_rules_are_bounded_with_a_count():
+    told = json.loads(read("fw4.json"))
+    for number in range(1000):
+        match = {"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": number}}
+        told["nftables"].append({"rule": {"chain": "input_wan", "expr": [match, {"drop": None}]}})
+    found = Router(programs={"nft": lambda words: json.dumps(told)}).look("rules")
+    assert found["left_out"] > 900 and len(json.dumps(found)) < 8000
+
+
 @pytest.mark.parametrize(
     "text", [None, "", "{", "[]", '{"nftables": 1}', '{"nftables": [{"rule": 1}, 2, {"chain": {"name": "input_x"}}]}']
 )
