@@ -30,6 +30,7 @@ from oasis.errors import OasisError, StoreError, UsageError
 from oasis.parts.memory import extraction, ranking
 from oasis.parts.memory.ranking import Embedder
 from oasis.system.records import Records
+from oasis.tools.specs import is_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ SWITCH = ("0", "1")
 EXTRACT, TAINTED = "memory_extract", "memory_tainted"
 # What a turn pays for its notes: a small model has two thousand tokens for everything.
 LARGE_CHARS, SMALL_CHARS = 2000, 500
-_LARGE_TOKENS = 32_000
 
 
 class Memory:
@@ -147,7 +147,7 @@ class Memory:
         """Add the facts that matter for a turn; unreadable facts do not stop it."""
         is_sent, service = bool(turn["run"]), turn.get("service")
         is_home, tokens = (service["is_local"], service["context_tokens"]) if service else (False, 0)
-        is_small = service is None or (tokens < _LARGE_TOKENS if tokens else is_home)
+        is_small = service is None or (not is_large(tokens) if tokens else is_home)
         try:
             if is_sent:
                 self._begin_day()

@@ -34,6 +34,7 @@ from oasis.core import clean, jsonl
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.parts.memory.extraction import ANSWER_CHARS, Structured, object_schema, small, value
 from oasis.parts.memory.ranking import is_dense
+from oasis.tools.specs import is_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -188,8 +189,10 @@ class Skills:
     def _decided(self, turn: Turn, ranked: list[tuple[int, Skill]]) -> Skill | None:
         """Return which of some skills is meant: as a small model says, without one only what is clear."""
         best, first = ranked[0]
-        clear = first if best >= CLEAR and (len(ranked) == 1 or ranked[1][0] < best) else None
         answering = turn.get("service")
+        # A guide adds to what a model gets: where there is much room, one word that no other guide has is enough.
+        least = MAYBE if answering is not None and is_large(answering["context_tokens"]) else CLEAR
+        clear = first if best >= least and (len(ranked) == 1 or ranked[1][0] < best) else None
         if not turn["run"] or answering is None:
             return clear
         lines = ["%s: %s" % (skill["name"], skill["description"]) for _, skill in ranked]
