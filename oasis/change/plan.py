@@ -334,9 +334,7 @@ class Planner:
         plan["reasons"], plan["is_asked"] = list(reasons), True
         return self.bind(plan)
 
-    def installation(
-        self, names: list[str], words: list[str], operations: list[Operation], summary: str, call: Call
-    ) -> Draft:
+    def installation(self, words: list[str], operations: list[Operation], summary: str, call: Call) -> Draft:
         """Return what is shown before packages are installed and configured: what they bring is not there yet.
 
         `call` is what is bound of it, the commands to the letter. The card says of each option what can be known of it
@@ -345,7 +343,7 @@ class Planner:
         from oasis.catalogue import entries
         from oasis.catalogue.bounds import Bounds
 
-        plan = self.empty("", "", summary or "install %s" % ", ".join(names))
+        plan = self.empty("", "", summary or words[0])
         plan["call"], plan["operations"], plan["uci"] = call, operations, _commands(operations, {})
         plan["words"] = [*words, *plan["uci"], "enables and starts the services that come with it"]
         plan["risk"], plan["is_asked"] = "risky", True

@@ -298,6 +298,7 @@ class Record(TypedDict, total=False):
     own: list[str]  # keys of texts that the owner wrote
     automatic: bool
     installed: list[str]  # packages that it installed, which go with it
+    replaced: dict[str, list[str]]  # those that had to go for one of them
     init: list[Init]
     verified: list[Seen]
     failed_after: list[Action]

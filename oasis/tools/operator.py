@@ -198,21 +198,23 @@ class Operator:
         return until_unix_s, operations, summary, {**known, **restorer.known}
 
     def install(
-        self, operations: list[Operation], summary: str, until: str, names: list[str],
-        words: list[str], work: Callable[[], object],
+        self, operations: list[Operation], arguments: shapes.ConfigureArguments, order: Arguments,
+        words: list[str], work: Callable[[str], object],
     ) -> PlanResult:  # fmt: skip
-        """Install packages by work() and carry out UCI operations on what they bring, by one plan with one approval.
+        """Install packages by work(folder) and carry out UCI operations on what they bring, by one approval.
 
-        `names` are all that would be installed, `words` what the owner reads of it. The owner is asked again only for
-        what nothing could tell before the packages were there, such as who would be let in.
+        `order` has the "names" of all that would be installed and what they may have to replace ("replaces"); `words`
+        are what the owner reads of it. The owner is asked again only for what nothing could tell before the packages
+        were there, such as who would be let in.
         """
         if self._is_model:
             self._await_keeping()
-        until_unix_s, operations, summary, known = self._ready(operations, summary, until)
+        until_unix_s, operations, summary, known = self._ready(
+            operations, str(arguments.get("summary", "")), str(arguments.get("until", ""))
+        )
         planner = self._shop.planner
-        arguments: Arguments = {"action": "install", "names": [*names]}
-        call: Call = {"name": "packages", "source": "built-in", "class": "danger", "arguments": arguments}
-        draft = planner.installation(names, words, operations, summary, call)
+        call: Call = {"name": "packages", "source": "built-in", "class": "danger", "arguments": order}
+        draft = planner.installation(words, operations, summary, call)
         whole = planner.bind(draft, run=self._run.id, chat=self._chat)
         first, decision, result = self._decided(whole)
         if decision not in ("automatic", "approved"):
@@ -235,7 +237,7 @@ class Operator:
 
         try:
             record = self._shop.transaction.install(
-                first, names, work, make, self._message, lambda plan: self._own(plan, decision)
+                first, work, make, self._message, lambda plan: self._own(plan, decision)
             )
         except _NotApprovedError as declined:
             return {**declined.result, "notes": ["the packages are removed again"]}

@@ -20,6 +20,7 @@ from oasis.tools.builtin import packages
 from oasis.tools.operator import NoRun, Operator
 from oasis.tools.principal import Principal
 from oasis.tools.router import Router, Watch
+from tests.daemon.test_wiring import config
 from tests.oasisd import copy_root
 
 OPKG = shutil.which("opkg")
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.skipif(OPKG is None, reason="installing with the real o
 WRAPPER = """#!/bin/sh
 %s -f "$OASIS_ROOT/etc/opkg.conf" -o "$OASIS_ROOT" --force-postinstall "$@"
 status=$?
-[ "$1" = install ] && [ -e "$OASIS_ROOT.cutting" ] && cp -a "$OASIS_ROOT" "$OASIS_ROOT.cut"
+[ "$1" = install ] && [ -e "$OASIS_ROOT.cutting" ] && rm -rf "$OASIS_ROOT.cut" && cp -a "$OASIS_ROOT" "$OASIS_ROOT.cut"
 exit $status
 """
 INIT = '#!/bin/sh\necho "x thing $1" >>"$OASIS_ROOT/var/log/services.log"\n'
@@ -74,8 +75,8 @@ class Feed:
                 control[part] = (text.encode(), 0o755)
         parts = {"debian-binary": b"2.0\n", "data.tar.gz": tar(files), "control.tar.gz": tar(control)}
         data = tar({part: (data, 0o644) for part, data in parts.items()})
-        self.write(name + ".ipk", data)
-        self.index += head + "Filename: %s.ipk\nSize: %d\nSHA256sum: %s\nDescription: a test\n\n" % (
+        self.write(name + "_1.0_all.ipk", data)
+        self.index += head + "Filename: %s_1.0_all.ipk\nSize: %d\nSHA256sum: %s\nDescription: a test\n\n" % (
             name, size or len(data), hashlib.sha256(data).hexdigest())  # fmt: skip
         self.write("Packages.gz", gzip.compress(self.index.encode()))
 
@@ -171,6 +172,14 @@ def router(tmp_path, feed):
     return Here(root)
 
 
+def after_the_cut(here):
+    """Return the router as it was cut off, at its place: opkg's lists hold whole paths."""
+    here.daemon.stop()
+    os.rename(here.root, here.root + ".old")
+    os.rename(here.root + ".cut", here.root)
+    return Here(here.root)
+
+
 def test_one_approval_installs_configures_enables_and_starts(here):
     result = here.configure()
     (plan,) = here.owner.plans
@@ -231,7 +240,7 @@ def test_a_declined_plan_installs_nothing(here):
 
 
 def test_a_feed_that_lacks_a_package_in_mid_plan_leaves_nothing(here, feed):
-    here.owner.before = lambda: os.unlink(feed.folder + "/thing-lib.ipk")
+    here.owner.before = lambda: os.unlink(feed.folder + "/thing-lib_1.0_all.ipk")
     with pytest.raises(ToolError, match="failed"):
         here.configure()
     assert here.installed() == [] and here.config() == ""
@@ -283,7 +292,7 @@ def test_what_opkg_itself_finds_too_large_leaves_nothing(here, feed):
 def test_a_power_cut_while_packages_are_installed_ends_with_the_old_state(here):
     open(here.root + ".cutting", "w").close()
     here.configure()
-    again = Here(here.root + ".cut")
+    again = after_the_cut(here)
     try:
         assert again.shop.journal.records()[0]["state"] == "rolled_back"
         assert "while packages were installed" in again.shop.journal.records()[0]["reason"]
@@ -295,7 +304,7 @@ def test_a_power_cut_while_packages_are_installed_ends_with_the_old_state(here):
 def test_a_power_cut_before_it_is_kept_ends_with_the_old_state(here):
     here.configure()
     shutil.copytree(here.root, here.root + ".cut", symlinks=True)
-    again = Here(here.root + ".cut")
+    again = after_the_cut(here)
     try:
         assert again.shop.journal.records()[0]["state"] == "rolled_back"
         assert again.installed() == [] and again.config() == ""
@@ -309,4 +318,73 @@ def test_a_package_that_another_one_needs_by_now_stays_and_is_told(here, feed):
     here.opkg("update")
     here.opkg("install", "later")
     record = here.shop.transaction.roll_back(change, "a test")
-    assert "could not be removed: thing-lib" in record["reason"] and sorted(here.installed()) == ["later", "thing-lib"]
+    assert "could not be put back as they were: thing-lib" in record["reason"] and sorted(here.installed()) == [
+        "later",
+        "thing-lib",
+    ]
+
+
+@pytest.fixture
+def variants(here, feed):
+    """dnsmasq is there, another package needs it, and the feed has the large one with a library of its own."""
+    data = {"etc/config/dhcp": (config(here.root, "dhcp"), 0o600)}
+    feed.add("dnsmasq", {"usr/dnsmasq": (b"small", 0o755), **data}, conffiles="/etc/config/dhcp\n")
+    feed.add("needs-dns", {"usr/needs": (b"x", 0o644)}, "dnsmasq")
+    feed.add("libnt", {"usr/libnt": (b"x", 0o644)})
+    more = "Provides: dnsmasq\nConflicts: dnsmasq\n"
+    feed.add("dnsmasq-full", {"usr/dnsmasq": (b"large", 0o755), **data}, "libnt", "/etc/config/dhcp\n", more=more)
+    here.opkg("update")
+    here.opkg("install", "needs-dns")
+    return here
+
+
+LARGE = {"install": ["dnsmasq-full"], "commands": ["uci set dhcp.@dnsmasq[0].cachesize=500"]}
+SMALL = ["dnsmasq", "needs-dns"]
+
+
+def program(here):
+    with open(here.root + "/usr/dnsmasq") as handle:
+        return handle.read()
+
+
+def test_a_variant_replaces_the_other_one_and_an_undo_brings_that_back(variants):
+    change = variants.configure(**LARGE)["change"]
+    (plan,) = variants.owner.plans
+    assert (
+        "dnsmasq has to go for dnsmasq-full" in plan["words"][2] and plan["words"][0] == "installs libnt, dnsmasq-full"
+    )
+    assert sorted(variants.installed()) == ["dnsmasq-full", "libnt", "needs-dns"] and program(variants) == "large"
+    variants.shop.transaction.confirm(change)
+    plan = plan_undo(variants.shop.journal, variants.shop.planner, change, "run1", "chat1")
+    assert plan["words"][-1] == "removes the packages libnt, dnsmasq-full; dnsmasq comes back"
+    undone = variants.shop.transaction.apply(plan)
+    variants.shop.transaction.confirm(undone["id"])
+    assert sorted(variants.installed()) == SMALL and program(variants) == "small"
+
+
+def test_a_rollback_brings_the_other_one_back(variants):
+    change = variants.configure(**LARGE)["change"]
+    assert "reason" in variants.shop.transaction.roll_back(change, "a test")
+    assert sorted(variants.installed()) == SMALL and program(variants) == "small"
+    assert "cachesize '500'" not in config(variants.root, "dhcp").decode()
+
+
+def test_a_variant_that_cannot_be_installed_leaves_the_other_one(variants, feed):
+    feed.add("dnsmasq-dhcpv6", {"usr/dnsmasq": (b"middle", 0o755)}, "not-there", more="Conflicts: dnsmasq\n")
+    variants.opkg("update")
+    with pytest.raises(OasisError):
+        variants.configure(**{**LARGE, "install": ["dnsmasq-dhcpv6"]})
+    variants.owner.before = lambda: os.unlink(feed.folder + "/dnsmasq-full_1.0_all.ipk")
+    with pytest.raises(OasisError):
+        variants.configure(**LARGE)
+    assert sorted(variants.installed()) == SMALL and program(variants) == "small"
+
+
+def test_a_power_cut_while_it_is_replaced_ends_with_the_other_one(variants):
+    open(variants.root + ".cutting", "w").close()
+    variants.configure(**LARGE)
+    again = after_the_cut(variants)
+    try:
+        assert sorted(again.installed()) == SMALL and program(again) == "small"
+    finally:
+        again.daemon.stop()

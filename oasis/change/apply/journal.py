@@ -198,6 +198,10 @@ class Journal:
             raise UsageError("there is no change %r" % change[:_ID_CHARS], "list them with: oasis changes")
         return value  # type: ignore[return-value]  # written by us
 
+    def folder(self, change: str) -> str:
+        """Return the folder of a change: what else is in it goes with the record."""
+        return "%s/%s" % (self._history, change)
+
     def image(self, change: str, which: str, name: str) -> bytes:
         """Return the `before` or `after` image of a package."""
         path = "%s/%s/%s/%s" % (self._history, change, which, name)

@@ -74,6 +74,7 @@ LONGEST_S = 900
 # What restore.sh says of a file of somebody else that it could not keep.
 _LOST = "no space to keep a copy"
 _TOLD_CHARS = 300  # of what a package manager said
+INSTALL_S = 280.0  # what a package manager gets
 # So long a change of the address waits for the new address to reach the browser: one poll over a slow Wi-Fi.
 _FOLLOW_S = 1.0
 
@@ -196,13 +197,14 @@ class Transaction:
             return record.copy()
 
     def install(
-        self, plan: Plan, names: list[str], work: Callable[[], object], make: Callable[[], Plan | None],
+        self, plan: Plan, work: Callable[[str], object], make: Callable[[], Plan | None],
         message: str = "", own: Callable[[Plan], Collection[str]] = lambda plan: (),
     ) -> Record:  # fmt: skip
-        """Install packages by work(), then apply what make() plans on what they brought; return the record.
+        """Install packages by work(folder), then apply what make() plans on what they brought; return the record.
 
-        What work() installs is on flash before it begins, so a power cut in it ends with the next start (`recover`).
-        The services that the packages bring are enabled and started. Whatever fails, the packages go again.
+        What is replaced work() leaves in the folder as NAME.ipk, where opkg needs it for the way back. What it installs
+        is on flash before it begins, so a power cut in it ends with the next start (`recover`). The services that the
+        packages bring are enabled and started. Whatever fails, the packages go again.
         Raises: what work() and make() raise, and what `apply` does.
         """
         with self._lock:
@@ -210,11 +212,11 @@ class Transaction:
                 raise ApplyError("oasis is stopping; nothing was installed", "try again when it runs")
             self.check_idle("nothing was installed")
             self._plans.planner.check_current(plan)
-            record: Record = {**self._new_record(plan, message, ()), "installed": names}
+            record = self._new_record(plan, message, ())
             scripts = set(self._files.names(self._root.path("/etc/init.d")))
             self._journal.add(record, {})
             try:
-                self._run_manager(work, names)
+                self._run_manager(lambda: work(self._journal.folder(record["id"])), record["installed"])
                 new = [name for name in self._files.names(self._root.path("/etc/init.d")) if name not in scripts]
                 for name in new:
                     self._executor.run([self._root.init_script(name), "enable"], timeout_s=ACTION_S)
@@ -224,9 +226,8 @@ class Transaction:
                     return record.copy()
                 acted = [item["name"] for item in made["services"]]
                 starts: list[Action] = [{"name": name, "action": "start"} for name in new if name not in acted]
-                call = {**plan["call"], "arguments": {**plan["call"]["arguments"], "names": names}}
                 made = self._plans.planner.bind(
-                    made, id=plan["id"], call=call, services=[*made["services"], *starts], needs_approval=False
+                    made, id=plan["id"], call=plan["call"], services=[*made["services"], *starts], needs_approval=False
                 )
                 return self.apply(made, message, own(made))
             except BaseException as error:
@@ -270,22 +271,33 @@ class Transaction:
 
         A package that something else needs by now stays: the package manager refuses.
         """
-        left = list(record.get("installed", ()))
-        words = ""
-        for program, action in (("apk", "del"), ("opkg", "remove")):
-            path = self._root.program(program)
-            for name in [*left, *left] if path else ():  # again those that another one needed
-                if name not in left:
-                    continue
-                try:
-                    status, out, err = self._executor.run([path, action, name], timeout_s=ACTION_S)
-                except ToolError as error:
-                    status, out, err = 1, b"", error.message.encode()
-                if not status:
-                    left.remove(name)
-                words = (err or out).decode("utf-8", "replace").strip() if status else words
+        left, swaps, words = list(record.get("installed", ())), record.get("replaced", {}), ""
+        apk, opkg = self._root.program("apk"), self._root.program("opkg")
+        steps = [(name, [apk, "del", name]) for name in left if name not in swaps]
+        steps += [(new, [apk, "add", *old, "!" + new]) for new, old in swaps.items()]
+        if not apk:
+            force = {name: ["--force-depends"] for name in swaps}
+            # twice, for those that another one needed
+            steps = [(name, [opkg, "remove", *force.get(name, ()), name]) for name in [*left, *left]]
+            folder = self._journal.folder(record["id"])
+            held = [name for name in self._files.names(folder) if name.endswith(".ipk")]
+            steps += [(name, [opkg, "install", folder + "/" + name]) for name in held]
+            left += held
+        for name, argv in steps if apk or opkg else ():
+            if name not in left:
+                continue
+            try:
+                status, out, err = self._executor.run(argv, timeout_s=INSTALL_S)
+            except ToolError as error:
+                status, out, err = 1, b"", error.message.encode()
+            if not status:
+                left.remove(name)
+            words = (err or out).decode("utf-8", "replace").strip() if status else words
         if left:
-            told = "; these packages could not be removed: %s (%s)" % (", ".join(left), words[:_TOLD_CHARS])
+            told = "; these packages could not be put back as they were: %s (%s)" % (
+                ", ".join(left),
+                words[:_TOLD_CHARS],
+            )
             record["reason"] = record.get("reason", "") + told
             record["installed"] = left
         else:
@@ -332,7 +344,8 @@ class Transaction:
             "automatic": plan["is_automatic"], "untrusted": sorted(set(plan["untrusted"])),
         }  # fmt: skip
         if plan["call"]:  # of `install`
-            where_set["installed"] = plan["call"]["arguments"]["names"]
+            arguments: dict[str, Any] = plan["call"]["arguments"]
+            where_set |= {"installed": arguments["names"], "replaced": arguments.get("replaces", {})}
         return {
             **{key: every[key] for key in ("run", "chat", "summary", "words", "risk", "services")},  # type: ignore[typeddict-item]
             **{key: value for key, value in where_set.items() if value},

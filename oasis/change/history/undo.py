@@ -95,6 +95,7 @@ def plan_undo(
         plan = planner.bind(draft, undoes=change, **ends.changes(draft, *ends.back(journal, record)))
     if record.get("installed"):
         words = "removes the packages %s" % ", ".join(record["installed"])
+        words += "".join("; %s comes back" % ", ".join(old) for old in record.get("replaced", {}).values())
         draft = plan or planner.empty(run, chat, summary)
         gone = {"words": [*draft["words"], words], "risk": "risky", "is_asked": True, "undoes": change}
         plan = planner.bind(draft, **gone)

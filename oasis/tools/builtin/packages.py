@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 
 from oasis.core import clean
@@ -19,6 +20,7 @@ if False:  # annotations only
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router, Watch
     from oasis.tools.shapes import (
+        Arguments,
         ConfigureArguments,
         ListedPackage,
         PackagesAnswer,
@@ -47,6 +49,11 @@ _NEEDED = re.compile(
     r"|mtd|opkg|apk\S*|ubox|logd|dropbear|openssh-server|firewall|firewall4|nftables\S*|kmod-nft\S*|dnsmasq\S*|rpcd"
     r"|uhttpd|ca-bundle|usign|ucode|jsonfilter|python3\S*|oasis\S*|luci-app-oasis\S*)\Z"
 )
+# Packages that hold the same files, one of which a router has.
+_FAMILIES = (
+    re.compile(r"dnsmasq(?:-dhcpv6|-full)?\Z"),
+    re.compile(r"(?:wpad|hostapd|wpa-supplicant)(?:-(?:basic|mini|mesh|full|openssl|wolfssl|mbedtls))*\Z"),
+)
 _PLANNED = re.compile(r"^(?:\(\d+/\d+\) )?Installing (\S+) \(", re.M)
 _SIZES = re.compile(r"^(Package|Installed-Size|Size): *(\S+)", re.M)
 _APK_SIZE = re.compile(r"^(\S+)-[0-9]\S* installed size:\n([0-9.]+) (B|KiB|MiB)", re.M)
@@ -56,30 +63,41 @@ _UNITS = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 _WORDS = {
     "search": ("find", "search -v"), "installed": ("list-installed", "info -v"),
     "upgradable": ("list-upgradable", "version -l <"), "plan": ("--noaction install", "add --simulate"),
-    "size": ("info", "info --size"), "update": ("update", "update"), "install": ("install", "add"),
-    "remove": ("remove", "del"),
+    "needs": ("depends -A", ""), "fetch": ("download", ""), "size": ("info", "info --size"),
+    "update": ("update", "update"), "install": ("install", "add"), "remove": ("remove", "del"),
 }  # fmt: skip
 
 
 def configure(arguments: ConfigureArguments, router: Router, operator: Operator, watch: Watch) -> PlanResult:
     """Propose UCI commands as one plan, with the packages that they need."""
     operations, notes = changes.parsed(arguments)
-    summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))
     wanted = _names({"action": "install", "names": arguments["install"]}) if arguments.get("install") else []
     there = {one["name"] for one in _installed("", router, operator, watch)} if wanted else set()
     missing = [name for name in wanted if name not in there]
     if not missing:
-        result = operator.change(operations, summary, until)
+        result = operator.change(operations, str(arguments.get("summary", "")), str(arguments.get("until", "")))
     else:
         notes += _refresh(router, watch)
-        words = run_preview({"action": "install", "names": missing}, router, operator, watch)
-        every = words[0].removeprefix("installs ").split(", ")
+        swaps = _swaps(missing, there)
+        first = _before(missing, swaps, there, router, watch)
+        _takes(missing, router, operator, watch)  # the next step fetches the packages
+        every = _planned(first, router, watch) if first else []
+        every += [new for new in swaps if new not in every]
+        order: Arguments = {"action": "install", "names": [*every]}
+        if swaps:
+            order["replaces"] = {new: [*old] for new, old in swaps.items()}
+        words = _takes(every, router, operator, watch)
+        goes = "%s has to go for %s: what it does stops meanwhile, and it comes back with an undo"
+        words += [goes % (", ".join(old), new) for new, old in swaps.items()]
 
-        def work() -> None:
+        def work(folder: str) -> None:
             watch.progress("install " + ", ".join(missing))
-            _manage(router, watch, "install", missing, _INSTALL_S)
+            if first:
+                _manage(router, watch, "install", first, _INSTALL_S)
+            if swaps and not router.has("apk"):
+                _swap(swaps, folder, router, watch)
 
-        result = operator.install(operations, summary, until, every, words, work)
+        result = operator.install(operations, arguments, order, words, work)
     if notes:
         result["notes"] = [*notes, *result.get("notes", [])]
     return result
@@ -100,25 +118,67 @@ def run_preview(arguments: PackagesArguments, router: Router, operator: Operator
         if missing:
             raise UsageError("%s is not installed" % ", ".join(missing), "packages installed lists what is")
         return ["removes %s" % ", ".join(names)]
+    _takes(names, router, operator, watch)  # the next step fetches the packages
+    return _takes(_planned(names, router, watch), router, operator, watch)
+
+
+def _planned(names: list[str], router: Router, watch: Watch) -> list[str]:
+    """Return what would be installed, dependencies included."""
+    planned = _PLANNED.findall(_manage(router, watch, "plan", names))
+    if not planned:
+        raise ToolError("%s: nothing to install" % ", ".join(names), "is it installed already?")
+    return planned
+
+
+def _takes(names: list[str], router: Router, operator: Operator, watch: Watch) -> list[str]:
+    """Return what is installed and what it takes, in words; raise ToolError where it does not fit."""
     root = operator.facts.ubus("system", "info").get("root")
     free_kib = root.get("avail", root.get("free")) if isinstance(root, dict) else None
     if not isinstance(free_kib, int):
         raise ToolError("free flash is unknown", "try again")
-    free = free_kib * 1024
-    _check_fits(names, _size(names, router, watch), free)  # the next step fetches the packages
-    planned = _PLANNED.findall(_manage(router, watch, "plan", names))  # dependencies included
-    if not planned:
-        raise ToolError("%s: nothing to install" % ", ".join(names), "is it installed already?")
-    needed = _size(planned, router, watch)
-    _check_fits(planned, needed, free)
-    takes = "takes about %d kB" % (needed >> 10) if needed else "takes nobody knows how much"
-    return ["installs %s" % ", ".join(planned), "%s of %d kB that are free" % (takes, free >> 10)]
-
-
-def _check_fits(names: list[str], needed: int, free: int) -> None:
+    free, needed = free_kib * 1024, _size(names, router, watch)
     if needed + SPARE_BYTES > free:
         what = "%s would take about %d kB and the flash has %d kB free" % (", ".join(names), needed >> 10, free >> 10)
         raise ToolError(what, "remove something first, or extend the flash by a USB drive")
+    takes = "takes about %d kB" % (needed >> 10) if needed else "takes nobody knows how much"
+    return ["installs %s" % ", ".join(names), "%s of %d kB that are free" % (takes, free >> 10)]
+
+
+def _swaps(names: list[str], there: set[str]) -> dict[str, list[str]]:
+    """Return what has to go for some packages: {new: [old]}."""
+    found = {
+        new: [old for old in sorted(there) for one in _FAMILIES if one.match(new) and one.match(old)] for new in names
+    }
+    return {new: old for new, old in found.items() if old}
+
+
+def _before(names: list[str], swaps: dict[str, list[str]], there: set[str], router: Router, watch: Watch) -> list[str]:
+    """Return what the package manager installs in its own way; opkg does not replace one package by another."""
+    if router.has("apk"):
+        return [*names, *("!" + old for olds in swaps.values() for old in olds)]
+    needed = [
+        line.split()[0]
+        for new in swaps
+        for line in _manage(router, watch, "needs", [new]).split("\n")[1:]
+        if line.split()
+    ]
+    return [name for name in dict.fromkeys([*names, *needed]) if name not in swaps and name not in there]
+
+
+def _swap(swaps: dict[str, list[str]], folder: str, router: Router, watch: Watch) -> None:
+    """Replace packages by opkg: both are fetched while names are still resolved; the old ones stay in the folder."""
+    olds = [old for every in swaps.values() for old in every]
+    here = os.getcwd()  # where opkg puts what it fetches
+    for name in [*swaps, *olds]:
+        _manage(router, watch, "fetch", [name], _INSTALL_S)
+        (fetched,) = [one for one in router.files.names(here) if re.match(re.escape(name) + r"_[^/]*[.]ipk\Z", one)]
+        shutil.move(here + "/" + fetched, folder + "/" + name + ".ipk")
+    try:
+        _manage(router, watch, "remove", ["--force-depends", *olds], _INSTALL_S)
+        _manage(router, watch, "install", [folder + "/" + new + ".ipk" for new in swaps], _INSTALL_S)
+    finally:
+        for new in swaps:
+            router.files.remove(folder + "/" + new + ".ipk")
 
 
 def run(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> Result:
