@@ -41,6 +41,7 @@ HARMLESS, OF_HARMLESS = "oasis/change/harmless.py", ("tests/change/test_harmless
 ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/history/test_ends.py",)
 DETOURS, OF_DETOURS = "oasis/change/reach/detours.py", ("tests/change/reach/test_detours.py",)
 BOUNDS, CHECK = "oasis/catalogue/bounds.py", "oasis/catalogue/check.py"
+OF_INSTALLING = ("tests/tools/test_installing.py",)
 OF_BOUNDS = ("tests/change/test_bounds.py",)
 OF_MADE = ("tests/catalogue/test_generated.py",)
 OF_TIMES = ("tests/tools/test_times_daemon.py",)
@@ -2132,6 +2133,49 @@ MUTANTS = (
         'not is_code(operation["package"], type_) or self._is_bounded(number, operation, section)',
         "True",
         OF_BOUNDS,
+    ),
+    (
+        "install: a failure removes what was installed",
+        TRANSACTION,
+        "self._uninstall_half(record, error)",
+        "pass",
+        OF_INSTALLING,
+    ),
+    (
+        "install: a rollback removes what was installed",
+        TRANSACTION,
+        """        if state == "rolled_back":
+            self._uninstall(record)""",
+        "",
+        OF_INSTALLING,
+    ),
+    (
+        "install: a power cut in it ends with the next start",
+        TRANSACTION,
+        'record["state"] == "prepared" and record.get("installed") and not record["after"]',
+        "False",
+        OF_INSTALLING,
+    ),
+    (
+        "install: opkg's list survives a full flash",
+        TRANSACTION,
+        "            if is_lost:",
+        "            if False:",
+        OF_INSTALLING,
+    ),
+    (
+        "install: an undo removes what was installed",
+        TRANSACTION,
+        'if other.get("installed"):',
+        "if False:",
+        OF_INSTALLING,
+    ),
+    (
+        "install: not for who may not install",
+        "oasis/tools/registry.py",
+        'if name == "configure" and arguments.get("install"):',
+        "if False:",
+        OF_ROUTER_TOOLS,
     ),
     (
         "generated: what nobody reviewed waits",

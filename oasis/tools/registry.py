@@ -190,7 +190,7 @@ class Registry:
             if not may_use(operator.role, name):
                 raise PolicyError("the tool %s is not for who asks here" % name, "only the router's owner may use it")
             source, spec, permit = self._allowed(name)
-            if arguments.get("install"):  # of configure
+            if name == "configure" and arguments.get("install"):
                 if not may_use(operator.role, "packages"):
                     raise PolicyError("installing is not for who asks here", "only the router's owner may do it")
                 self._allowed("packages")

@@ -410,6 +410,23 @@ def test_words_that_are_none_are_not_searched_for(still, text):
     assert still.call("packages", action="search", text=text)[1] is True
 
 
+@pytest.mark.parametrize(
+    "options, said", [("option enable '0'", "is off"), ("option approval 'deny'", "does not allow")]
+)
+def test_who_may_not_install_does_not_by_configure(scene, options, said):
+    from oasis.tools.builtin import BuiltIn
+    from oasis.tools.router import Router
+    from tests.tools.kit import registry
+
+    text = "config tool\n\toption name 'packages'\n\toption enable '1'\n\t%s\n" % options
+    scene.registry = registry(BuiltIn(Router(scene.root, scene.executor.run, scene.files)), text=text)
+    order = {"commands": ["uci set sqm.eth1.enabled=1"], "install": ["sqm-scripts"]}
+    assert said in error(scene, "configure", **order)
+    scene.hands.role = "viewer"
+    assert error(scene, "configure", **order)
+    assert scene.done() == [] and scene.hands.asked == []
+
+
 APK = {
     ("update",): "OK: 9000 distinct packages available\n",
     ("search", "-v", "sqm"): "sqm-scripts-1.6.0-r1 - Simple QoS\nluci-app-sqm-25.340~ab-r1 - LuCI for SQM\n",
