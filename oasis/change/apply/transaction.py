@@ -244,7 +244,7 @@ class Transaction:
         finally:
             is_full = self._free_bytes(self._root.confdir) < SPARE_BYTES
             self._files.remove(spare)
-            is_lost = self._files.size(path) < len(known)
+            is_lost = not _listed(known) <= _listed(self._files.read(path) or b"")
             if is_lost:
                 self._files.replace(path, known, 0o644)
         if is_full or is_lost:  # opkg calls installed what it wrote half
@@ -294,7 +294,7 @@ class Transaction:
                 left.remove(name)
             words = (err or out).decode("utf-8", "replace").strip() if status else words
         if left:
-            told = "; these packages could not be put back as they were: %s (%s)" % (
+            told = "; these packages are not as they were before: %s (%s)" % (
                 ", ".join(left),
                 words[:_TOLD_CHARS],
             )
@@ -662,6 +662,11 @@ class Transaction:
         self._tell(record.copy())
         if is_stored:
             self._journal.write(record)
+
+
+def _listed(status: bytes) -> set[bytes]:
+    """Return the lines that name the packages in opkg's list, without one that is torn."""
+    return {one.split(b"\n")[0] for one in status.split(b"\n\n") if b"\nStatus: " in one}
 
 
 def _is_restoring(pid: int) -> bool:
