@@ -216,7 +216,7 @@ class Transaction:
             scripts = set(self._files.names(self._root.path("/etc/init.d")))
             self._journal.add(record, {})
             try:
-                self._run_manager(lambda: work(self._journal.folder(record["id"])), record["installed"])
+                self._run_manager(lambda: work(self._journal.folder(record["id"])), record)
                 new = [name for name in self._files.names(self._root.path("/etc/init.d")) if name not in scripts]
                 for name in new:
                     self._executor.run([self._root.init_script(name), "enable"], timeout_s=ACTION_S)
@@ -234,7 +234,7 @@ class Transaction:
                 self._uninstall_half(record, error)
                 raise
 
-    def _run_manager(self, work: Callable[[], object], names: list[str]) -> None:
+    def _run_manager(self, work: Callable[[], object], record: Record) -> None:
         """Let the package manager work, and keep its list of packages, which opkg empties when the flash gets full."""
         path, spare = self._root.path("/usr/lib/opkg/status"), self._root.state_folder + "/spare"
         known = self._files.read(path) or b""
@@ -244,11 +244,12 @@ class Transaction:
         finally:
             is_full = self._free_bytes(self._root.confdir) < SPARE_BYTES
             self._files.remove(spare)
-            is_lost = not _listed(known) <= _listed(self._files.read(path) or b"")
+            goes = {b"Package: " + old.encode() for every in record.get("replaced", {}).values() for old in every}
+            is_lost = not _listed(known) - goes <= _listed(self._files.read(path) or b"")
             if is_lost:
                 self._files.replace(path, known, 0o644)
         if is_full or is_lost:  # opkg calls installed what it wrote half
-            words = "the flash became full; files of %s may be left" % ", ".join(names)
+            words = "the flash became full; files of %s may be left" % ", ".join(record["installed"])
             raise ApplyError(words, "extend the flash by a USB drive, or remove something, then try again")
 
     def _uninstall_half(self, record: Record, error: BaseException) -> None:
