@@ -40,6 +40,8 @@ OF_STANDS = ("tests/change/test_stands.py",)
 HARMLESS, OF_HARMLESS = "oasis/change/harmless.py", ("tests/change/test_harmless.py",)
 ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/history/test_ends.py",)
 DETOURS, OF_DETOURS = "oasis/change/reach/detours.py", ("tests/change/reach/test_detours.py",)
+SSH_KEYS, OF_SSH_KEYS = "oasis/parts/admin/ssh_keys.py", ("tests/parts/admin/test_ssh_keys.py",)
+OF_WIREGUARD = ("tests/parts/admin/test_wireguard.py",)
 BOUNDS, CHECK = "oasis/catalogue/bounds.py", "oasis/catalogue/check.py"
 OF_INSTALLING = ("tests/tools/test_installing.py",)
 OF_BOUNDS = ("tests/change/test_bounds.py",)
@@ -938,6 +940,83 @@ MUTANTS = (
         "(not names and is_within(address, own))",
         "is_within(address, own)",
         OF_ROUTER_TOOLS,
+    ),
+    (
+        "admin: of wg's dump only counts are told",
+        "oasis/parts/admin/wireguard.py",
+        "[fields[1]] = fields[5:8]",
+        "[fields[1]] = fields[2:5]",
+        OF_WIREGUARD,
+    ),
+    (
+        "admin: the same address is given once",
+        "oasis/parts/admin/wireguard.py",
+        "        if value not in taken:",
+        "        if True:",
+        OF_WIREGUARD,
+    ),
+    (
+        "admin: a tunnel is where no other network is",
+        "oasis/parts/admin/wireguard.py",
+        "if all(base >> max(bits, size) != first >> max(bits, size) for first, size in used):",
+        "if True:",
+        OF_WIREGUARD,
+    ),
+    (
+        "admin: the last SSH key stays while no password logs in",
+        SSH_KEYS,
+        "if not count and not self._has_password_login():",
+        "if False:",
+        OF_SSH_KEYS,
+    ),
+    (
+        "admin: SSH keys are the owner's at the router",
+        SSH_KEYS,
+        'if operator.role != "owner":',
+        "if False:",
+        OF_SSH_KEYS,
+    ),
+    (
+        "admin: a change of SSH keys waits whatever is set",
+        "oasis/parts/admin/ssh_keys.json",
+        '"class": "danger"',
+        '"class": "change"',
+        OF_SSH_KEYS,
+    ),
+    (
+        "admin: a key with options is the owner's by hand",
+        SSH_KEYS,
+        'if not key or key.get("has_options"):',
+        "if not key:",
+        OF_SSH_KEYS,
+    ),
+    (
+        "admin: firmware is the owner's at the router",
+        "oasis/parts/admin/firmware.py",
+        'if operator.role != "owner":',
+        "if False:",
+        ("tests/parts/admin/test_firmware.py",),
+    ),
+    (
+        "admin: an upload leads nowhere else",
+        "oasis/parts/admin/file_places.py",
+        "if not _NAME.match(name):",
+        "if False:",
+        ("tests/parts/admin/test_file_places.py",),
+    ),
+    (
+        "admin: a profile with code is refused",
+        "oasis/parts/admin/file_places.py",
+        "return Bounds(self._kit.root, self._kit.files).profile_error(lines)",
+        'return ""',
+        ("tests/parts/admin/test_file_places.py",),
+    ),
+    (
+        "admin: no model is told of what nobody spoke of",
+        "oasis/tools/specs.py",
+        'spec for spec in specs if not spec.get("spoken") or spec["name"] in used or _matches(spec, text, words)',
+        "spec for spec in specs",
+        ("tests/tools/test_registry.py",),
     ),
     (
         "monitor: a speed test only with what the owner named",
