@@ -23,7 +23,8 @@ has VERSION, that of the package which it was made for, and of these what it nee
     offline(idle_s)                           the built-in model service
     moment(words, now_s, facts, root)         the time that words mean
 
-Modules are named below oasis/: "parts.schedule.scheduler".
+Modules are named below oasis/: "parts.schedule.scheduler". A part that talks to the network has a module `exchange`,
+which runs in the worker: exchange(request, open_it, read, emit) answers requests whose op is the part's name.
 """
 
 from __future__ import annotations

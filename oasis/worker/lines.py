@@ -1,9 +1,9 @@
 """The lines between daemon and worker; loaded on both sides, so it imports next to nothing.
 
-A request is one line; its op is chat, show, models, embed, mcp, telegram, fetch, search, read or find, the keys of each
-are those of Request in shapes.pyi. Each event is a line {"id": of the request, "event": {...}}, its keys those of Event
-in providers/shapes.pyi. A request ends with one `done`, `models`, `mcp`, `web`, `telegram` or `error`. The key is on
-stdin only, never in argv or the environment.
+A request is one line; its op is chat, show, models, embed, fetch, search, read, find, or the name of a part whose
+module `exchange` answers it; its keys are those of Request in shapes.pyi. Each event is a line {"id": of the request,
+"event": {...}}, its keys those of Event in providers/shapes.pyi. A request ends with one `done`, `models`, `mcp`,
+`web`, `telegram` or `error`. The key is on stdin only, never in argv or the environment.
 """
 
 from __future__ import annotations

@@ -22,9 +22,11 @@ from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, wire
-from oasis.worker import mcp, telegram, transport, web
+from oasis.worker import transport, web
 
 if False:  # annotations only
+    from typing import Any
+
     from oasis.providers.decoding import Decoder
     from oasis.providers.shapes import Event, Model, Options, Profile
     from oasis.providers.shapes import Request as Http
@@ -69,6 +71,14 @@ def answer(
         _Exchange(request, profiles, send, emit_masked, sleep_s, now_s).answer()
     except OasisError as error:
         emit_masked(_failed(error))
+
+
+def _part(op: str) -> Any:
+    """Return the module of the part with this name that asks for it: exchange(request, open_it, read, emit)."""
+    try:
+        return __import__(f"oasis.parts.{op}.exchange", fromlist=("exchange",))
+    except ImportError:
+        raise UsageError(f"op {op[:40]!r} is unknown", "lines.py has those that there are")
 
 
 class _Exchange:
@@ -122,12 +132,7 @@ class _Exchange:
             self._emit({"type": "models", "models": self._models(bool(self._request.get("only")))})
         elif op == "embed":
             self._embed(self._request.get("texts", []))
-        elif op in ("mcp", "telegram"):
-            until_s = self._now_s() + self._limits["total_s"]
-            begun = lambda http: transport.begun(http, self._limits, self._send)  # noqa: E731
-            read = lambda response: transport.read(response, until_s - self._now_s())  # noqa: E731
-            (mcp if op == "mcp" else telegram).exchange(self._request, begun, read, self._emit)
-        elif op in ("fetch", "search", "read", "speed"):
+        elif op in ("fetch", "search", "read"):
             asked = web.Web(self._request)
             late = ProviderTimeout("the web takes longer than it may", "try again later")
             with transport.within(asked.most_s(), late):
@@ -135,7 +140,10 @@ class _Exchange:
         elif op == "find":
             self._emit({"type": "web", "result": web.find(self._request.get("places", []))})  # type: ignore[typeddict-item]
         else:
-            raise UsageError(f"op {str(op)[:40]!r} is unknown", "lines.py has those that there are")
+            until_s = self._now_s() + self._limits["total_s"]
+            begun = lambda http: transport.begun(http, self._limits, self._send)  # noqa: E731
+            read = lambda response: transport.read(response, until_s - self._now_s())  # noqa: E731
+            _part(str(op)).exchange(self._request, begun, read, self._emit)
 
     def _models(self, only: bool) -> list[Model]:
         """Return what a service lists, or of `only` the chosen model what the service says of it, [] for nothing."""

@@ -11,7 +11,7 @@ from oasis.worker.transport import Response
 class Request(TypedDict, total=False):
     """A request to a worker. Its ending is `done`, but for models, mcp, telegram, and web of all that reads pages."""
 
-    op: str  # chat, show, models, embed, mcp, telegram, fetch, search, read, speed, find
+    op: str  # chat, show, models, embed, fetch, search, read, find; or a part with a module `exchange`
     id: int
     profile: str
     vendor: str
@@ -27,17 +27,17 @@ class Request(TypedDict, total=False):
     message: McpMessage  # mcp, for the server at base_url
     session: str
     version: str
-    url: str  # fetch, speed
+    url: str  # fetch, monitor
     query: str  # search
     engine: str  # brave or searxng, which is at base_url
-    open: list[str]  # fetch, search, speed: places and networks, see web.py
+    open: list[str]  # fetch, search, monitor: places and networks, see web.py
     closed: list[str]
     chars: int  # of text at most
     pdf: bool  # fetch: a PDF comes as it is
     ca_file: str
     html: str  # read: the text of a page that is here already
     places: list[str]  # find: addresses of machines
-    method: str  # telegram, see telegram.py
+    method: str  # telegram, see parts/telegram/exchange.py
     parameters: dict[str, Json]
 
 class Limits(TypedDict):
@@ -76,19 +76,6 @@ class Page(TypedDict, total=False):
     text: str
     cut: bool
     pdf: str
-
-class Way(TypedDict, total=False):
-    """One way of a speed test: what was measured, or `why` nothing was."""
-
-    bytes: int
-    seconds: float
-    mbit_s: float
-    why: str
-
-class Speed(TypedDict):
-    host: str
-    download: Way
-    upload: Way
 
 class Hit(TypedDict, total=False):
     """What the search engine found; `text` when the page could be read."""
@@ -159,7 +146,7 @@ class FileAnswer(TypedDict, total=False):
     error: str
     hint: str
 
-# telegram.py
+# parts/telegram/exchange.py
 
 class File(TypedDict):
     id: str

@@ -1,5 +1,5 @@
 """Pages and searches of the web, for the ops `fetch` and `search` of a worker; `read`, for a page that is here already;
-`speed`, how fast bytes come from a host and go there; `find`, for model servers of the home network. See shapes.pyi.
+`find`, for model servers of the home network. See shapes.pyi.
 
 Which addresses a page may be fetched from is data of the request: `open` lists places that are let through (HOST,
 HOST:PORT, an address or a network), `closed` networks that are not although they look like the internet, as the
@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import binascii
 import collections
-import contextlib
 import errno
 import functools
 import html.parser
 import http.client
 import math
-import os
 import re
 import select
 import socket
@@ -40,7 +38,7 @@ from oasis.providers import wire
 from oasis.worker import transport
 
 if False:  # annotations only
-    from oasis.worker.shapes import Findings, Found, Hit, Page, Request, Row, Server, Speed, Way
+    from oasis.worker.shapes import Findings, Found, Hit, Page, Request, Row, Server
 
     Connection = http.client.HTTPConnection
     Attributes = list[tuple[str, str | None]]
@@ -134,9 +132,6 @@ MOST_CHARS, MOST_BYTES = 500_000, 960 * 1024
 PDF_BYTES = 700 * 1024
 CONNECT_S = 5.0
 RESULTS, MORE_RESULTS = 8, 12
-# Of a speed test, each way: long enough for TCP to get going, and what a mobile contract can bear.
-SPEED_S, SPEED_BYTES = 8.0, 25 * 1000 * 1000
-_PIECE = 64 * 1024
 # Below this the best passage hardly fits: more pages are asked for, once.
 GOOD = 0.35
 _AT_ONCE = 4
@@ -145,7 +140,7 @@ BRAVE = "https://api.search.brave.com"
 _TEXT = ("text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss+xml",
          "application/atom+xml", "application/ld+json", "application/javascript")  # fmt: skip
 _PDF = "application/pdf"
-_USUAL = {
+USUAL = {
     "User-Agent": f"Mozilla/5.0 (compatible; oasis/{VERSION}; reads pages for the owner of a router)",
     "Accept": "text/html, text/plain;q=0.9, */*;q=0.1",
     "Accept-Encoding": "identity",
@@ -153,16 +148,13 @@ _USUAL = {
 
 
 class Web:
-    """One request; `ask` resolves names, so that it can be a value in tests, as can the bounds of a speed test."""
+    """One request; `ask` resolves names, so that it can be a value in tests."""
 
-    def __init__(
-        self, request: Request, ask: Resolve = resolve, speed: tuple[float, int] = (SPEED_S, SPEED_BYTES)
-    ) -> None:
+    def __init__(self, request: Request, ask: Resolve = resolve) -> None:
         self._request = request
-        self._speed_s, self._speed_bytes = speed
         self._ask = ask
 
-    def run(self) -> Page | Findings | Speed:
+    def run(self) -> Page | Findings:
         """Return the result of the op.
 
         Raises: ProviderError, PolicyError and UsageError with what was wrong.
@@ -171,14 +163,10 @@ class Web:
             return self.fetch(self._request["url"])
         if self._request["op"] == "read":
             return self._page(*of_html(self._request["html"]))
-        if self._request["op"] == "speed":
-            return self.speed(self._request["url"])
         return self.search(self._request["query"])
 
     def most_s(self) -> float:
         """Return how long the op may take at most, with everything that waits by itself."""
-        if self._request["op"] == "speed":
-            return 2 * (3 * CONNECT_S + SPEED_S)
         return 2 * FETCH_S if self._request["op"] in ("fetch", "read") else 2 * (SEARCH_S + 3 * PAGE_S)
 
     # Fetching
@@ -205,15 +193,15 @@ class Web:
         until_s = time.monotonic() + seconds
         for _ in range(REDIRECTS + 1):
             parts = split(url)
-            connection = self._connected(parts, until_s)
-            stop = threading.Timer(max(until_s - time.monotonic(), 0.01), _cut_off, (connection.sock,))
+            connection = self.connected(parts, until_s)
+            stop = threading.Timer(max(until_s - time.monotonic(), 0.01), cut_off, (connection.sock,))
             stop.daemon = True
             stop.start()
             try:
                 target = urllib.parse.quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
                 if parts.query:
                     target += "?" + urllib.parse.quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
-                connection.request("GET", target, headers={**_USUAL, **headers, "Connection": "close"})
+                connection.request("GET", target, headers={**USUAL, **headers, "Connection": "close"})
                 response = connection.getresponse()
                 target = response.headers.get("Location", "").strip()[:2048]
                 if response.status in (301, 302, 303, 307, 308) and target:
@@ -227,43 +215,17 @@ class Web:
                 kind = response.headers.get("Content-Type", "text/plain").strip()[:200]
                 return url, kind, *_body(response, most, until_s)
             except (http.client.HTTPException, OSError, ValueError) as error:
-                raise _failed(error, parts.hostname or "", until_s)
+                raise failed(error, parts.hostname or "", until_s)
             finally:
                 stop.cancel()
                 connection.close()
         raise ProviderError(f"{url[:200]}: more than {REDIRECTS} redirects", "there is nothing to read")
 
-    # How fast
+    def connected(self, parts: urllib.parse.SplitResult, until_s: float) -> http.client.HTTPConnection:
+        """Return a connection to one of the addresses of a host that may be asked.
 
-    def speed(self, url: str) -> Speed:
-        """Return how fast a file comes, and how fast bytes go to the same address; why, where one way is refused.
-
-        Raises: ProviderError when the host cannot be reached, and what `split` and `checked` raise.
+        Raises: ProviderError when none answers, and what `checked` raises.
         """
-        parts = split(url)
-        return {"host": parts.hostname or "", "download": self._way(parts, _down), "upload": self._way(parts, _up)}
-
-    def _way(self, parts: urllib.parse.SplitResult, work: Callable[[Connection, str, float, int], int | str]) -> Way:
-        connection = self._connected(parts, time.monotonic() + 3 * CONNECT_S)
-        begun_s = time.monotonic()
-        stop = threading.Timer(self._speed_s + 2, _cut_off, (connection.sock,))
-        stop.daemon = True
-        stop.start()
-        try:
-            target = (parts.path or "/") + ("?" + parts.query if parts.query else "")
-            target = urllib.parse.quote(target, safe="/%:@!$&'()*+,;=~-._?")
-            found = work(connection, target, begun_s + self._speed_s, self._speed_bytes)
-        except (http.client.HTTPException, OSError, ValueError) as error:
-            return {"why": _failed(error, parts.hostname or "", begun_s + self._speed_s).message}
-        finally:
-            stop.cancel()
-            connection.close()
-        if isinstance(found, str):
-            return {"why": found}
-        seconds = max(time.monotonic() - begun_s, 0.001)
-        return {"bytes": found, "seconds": round(seconds, 2), "mbit_s": round(found * 8 / seconds / 1e6, 1)}
-
-    def _connected(self, parts: urllib.parse.SplitResult, until_s: float) -> http.client.HTTPConnection:
         host = parts.hostname or ""
         port = parts.port or (443 if parts.scheme == "https" else 80)
         found = checked(host, port, self._request.get("open", []), self._request.get("closed", []), self._ask)
@@ -281,7 +243,7 @@ class Web:
                 return connection
             except (OSError, ValueError) as error:
                 failure = error
-        raise _failed(failure, host, until_s)
+        raise failed(failure, host, until_s)
 
     # Searching
 
@@ -366,42 +328,6 @@ class Web:
         return sorted(rows, key=lambda row: -float(row["score"]))[:RESULTS]  # the engine's order where equal
 
 
-def _down(connection: Connection, target: str, until_s: float, most: int) -> int | str:
-    """Return how many bytes came, or why none do."""
-    connection.request("GET", target, headers={**_USUAL, "Connection": "close"})
-    response = connection.getresponse()
-    if response.status != 200:
-        return f"the host answered with HTTP {response.status}: name the address of a large file itself"
-    count = 0
-    while count < most and time.monotonic() < until_s:
-        piece = response.read1(_PIECE)
-        if not piece:
-            break
-        count += len(piece)
-    return count or "the file is empty"
-
-
-def _up(connection: Connection, target: str, until_s: float, most: int) -> int | str:
-    """Return how many bytes the host took, or why it takes none."""
-    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIECE)  # what waits here was not sent
-    headers = {**_USUAL, "Content-Type": "application/octet-stream", "Content-Length": str(most)}
-    connection.putrequest("POST", target, skip_accept_encoding=True)
-    for name, value in headers.items():
-        connection.putheader(name, value)
-    connection.endheaders()
-    count, piece = 0, os.urandom(_PIECE)  # nothing on the way can pack it
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer says why
-        while count < most and time.monotonic() < until_s:
-            connection.send(piece[: most - count])
-            count += min(_PIECE, most - count)
-    is_whole = count == most
-    if is_whole or select.select([connection.sock], [], [], 0)[0]:
-        status = connection.getresponse().status
-        if not 200 <= status < 300:
-            return f"the host takes no upload at this address (HTTP {status})"
-    return count
-
-
 def _run(works: list[Callable[[], None]], seconds: float) -> None:
     """Have works done at the same time, and wait for their ends, or until the time is over."""
     until_s = time.monotonic() + seconds
@@ -452,7 +378,7 @@ def _body(response: http.client.HTTPResponse, most: int, until_s: float) -> tupl
     return bytes(body[:most]), True
 
 
-def _cut_off(sock: socket.socket) -> None:
+def cut_off(sock: socket.socket) -> None:
     """End a connection whose time is over: a peer that drips would hold it for ever."""
     try:
         sock.shutdown(socket.SHUT_RDWR)
@@ -460,7 +386,7 @@ def _cut_off(sock: socket.socket) -> None:
         return  # it has ended by itself
 
 
-def _failed(error: Exception, host: str, until_s: float) -> ProviderError:
+def failed(error: Exception, host: str, until_s: float) -> ProviderError:
     if isinstance(error, OasisError):
         return error  # type: ignore[return-value]  # raised by us above
     if isinstance(error, TimeoutError) or time.monotonic() >= until_s:

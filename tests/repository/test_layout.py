@@ -56,7 +56,7 @@ FOLDER_FILES = 25
 # One file a UCI package, each read alone and named by its package: grouped, a reader would parse what it does not need.
 DATA_FOLDERS = {"catalogue/packages", "catalogue/generated"}
 # The same kind of thing in each part, or an entry point.
-SHARED_NAMES = {"__init__.py", "__main__.py", "main.py", "manifest.py", "command.py", "shapes.pyi"}
+SHARED_NAMES = {"exchange.py", "__init__.py", "__main__.py", "main.py", "manifest.py", "command.py", "shapes.pyi"}
 
 # What MicroPython has of the standard library, of the modules that core/ could want.
 MICRO_MODULES = {"array", "binascii", "collections", "errno", "gc", "io", "json", "os", "re", "struct", "sys", "time"}

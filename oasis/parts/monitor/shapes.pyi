@@ -12,3 +12,16 @@ class Device(TypedDict):
     ip: str
     name: NotRequired[str]
     is_own: NotRequired[bool]  # the owner chose the name
+
+class Way(TypedDict, total=False):
+    """One way of a speed test: what was measured, or `why` nothing was."""
+
+    bytes: int
+    seconds: float
+    mbit_s: float
+    why: str
+
+class Speed(TypedDict):
+    host: str
+    download: Way
+    upload: Way

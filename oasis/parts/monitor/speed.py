@@ -30,7 +30,7 @@ def measured(kit: Services, target: str, is_cancelled: Callable[[], bool]) -> Re
     """Return what was measured. Raises: UsageError, and ProviderError where the host cannot be reached."""
     reach, _ = seed.web(kit.settings.uci_sections())
     request: dict[str, object] = {
-        "op": "speed", "url": checked(target), "open": reach, "closed": seed.closed(kit.facts),
+        "op": "monitor", "url": checked(target), "open": reach, "closed": seed.closed(kit.facts),
         "profile": "compatible", "options": dict(_OPTIONS),
     }  # fmt: skip
     return {"what": "speed", **kit.models.web(request, is_cancelled), "notes": [NOTE]}

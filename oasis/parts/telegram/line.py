@@ -3,7 +3,7 @@
 Nothing that a worker says is trusted: an update that has another shape than ours, a number out of order or a
 text that is too long ends the worker (PeerError in the middle of its request), and the call fails. What is asked is
 
-    poll(offset, timeout_s)                 the updates from a number on, see worker/telegram.py
+    poll(offset, timeout_s)                 the updates from a number on, see exchange.py
     send(method, chat, parameters, ...)     one call for a chat, in its turn; waits as long as Telegram says (429)
     tell(method, parameters)                a courtesy that may fail: a press answered, "typing"
     file(id, most_bytes)                    the bytes of a file
@@ -241,7 +241,7 @@ def checked(update: Mapping[str, Json], before: int, offset: int) -> Update:
     """Return an update that has its documented shape, and a number behind the one before it and near the offset.
 
     An update that was handled before is not an error: the messenger skips it. Raises: PeerError; see
-    worker/telegram.py for the shape.
+    exchange.py for the shape.
     """
     kind = update.get("kind")
     needed = _NEEDED.get(kind) if isinstance(kind, str) else None

@@ -1,7 +1,7 @@
 """The messenger Telegram: its settings, the people who are paired, and the thread that waits for messages.
 
 Disabled until the owner enables it and gives a bot's token: then a thread waits for updates through a worker of its
-own, the only program here that has the token and a network (worker/telegram.py).
+own, the only program here that has the token and a network (exchange.py).
 
 Section `telegram` of /etc/config/oasis: enabled, approve, notices ('1' unless set), base_url (the owner's own server
 instead of api.telegram.org), ca_file, proxy, pace_ms (the least time between two messages in a chat). The token is

@@ -38,7 +38,7 @@ class File(TypedDict):
     media_type: str
     bytes: int
 
-# What came from Telegram, see worker/telegram.py and line.checked.
+# What came from Telegram, see exchange.py and line.checked.
 Update = TypedDict(
     "Update",
     {

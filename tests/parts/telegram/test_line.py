@@ -9,8 +9,8 @@ import pytest
 
 from oasis.errors import OasisError, PeerError
 from oasis.llm.pool import Pool, default_argv
+from oasis.parts.telegram.exchange import update
 from oasis.parts.telegram.line import LASTING, PACE_S, TRIES, Line, RefusedError, checked
-from oasis.worker.telegram import update
 from tests.parts.telegram.bot_api import TOKEN, BotApi, Hung, Refused
 
 USER, GROUP = 1001, -500

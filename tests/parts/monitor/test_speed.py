@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from oasis.errors import PolicyError, ProviderError, UsageError
+from oasis.parts.monitor import exchange
 from oasis.worker import web
 
 
@@ -62,7 +63,7 @@ def server():
 def speed(server, path, opened=None, bounds=(3.0, 2_000_000)):
     url = "http://" + server.place + path
     opened = [server.place] if opened is None else opened
-    return web.Web({"op": "speed", "url": url, "open": opened}, speed=bounds).run()
+    return exchange.speed(web.Web({"open": opened}), url, *bounds)
 
 
 def test_both_ways_are_measured_and_end_with_their_bytes(server):
@@ -89,9 +90,9 @@ def test_without_a_network_there_is_a_sentence_and_closed_places_stay_closed(ser
     with pytest.raises(PolicyError, match="this router itself"):
         speed(server, "/file", [])
     with pytest.raises(ProviderError, match="no address"):
-        web.Web({"op": "speed", "url": "https://nowhere.invalid/x", "open": []}, lambda host, port: []).run()
+        exchange.speed(web.Web({"open": []}, lambda host, port: []), "https://nowhere.invalid/x")
     with pytest.raises(ProviderError, match="cannot be read"):
-        web.Web({"op": "speed", "url": "http://127.0.0.1:1/x", "open": ["127.0.0.1:1"]}).run()
+        exchange.speed(web.Web({"open": ["127.0.0.1:1"]}), "http://127.0.0.1:1/x")
     with pytest.raises(UsageError):
-        web.Web({"op": "speed", "url": "ftp://x/y", "open": []}).run()
+        exchange.speed(web.Web({"open": []}), "ftp://x/y")
     assert server.sent == 0
