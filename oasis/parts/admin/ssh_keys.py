@@ -2,7 +2,7 @@
 
 Whoever has such a key is root, so no setting lets a change through: the tool is of class danger, each call waits for
 the owner on a card of its own. Nobody but the owner at the router, or a model that they talk with, may propose one.
-The file is replaced whole; the one before it is kept, and `undo` exchanges the two. The last key stays while no
+The file is replaced whole; the one before it is kept, and `undo` swaps the two. The last key stays while no
 password would let the owner in.
 
 Source: dropbear(8) for the file; RFC 4253, 6.6, for a key's form; RFC 4648 without padding for OpenSSH's fingerprints.
@@ -128,7 +128,7 @@ def read_added(text: str) -> SshKey:
     """Return a key that somebody gives. Raises: UsageError for what is none, or more than one."""
     if "PRIVATE KEY" in text:
         raise UsageError(
-            "that is a private key, which nobody should get", "give the public one: the file .pub beside it"
+            "that is a private key, which nobody should get", "give the public one, of the file that ends in .pub"
         )
     if "\n" in text.strip():
         raise UsageError("that is more than one line", "one key at a time")
