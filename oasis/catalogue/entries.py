@@ -29,9 +29,12 @@ from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any, Literal
 
+    from oasis.catalogue.bounds import Bounds
     from oasis.catalogue.shapes import Entry, Generated, Rule, SectionType
+    from oasis.system.files import Files
+    from oasis.system.root import Root
 
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -54,6 +57,20 @@ def packages() -> list[str]:
 def has_generated() -> bool:
     """Tell whether generated data are installed."""
     return os.path.isdir(os.path.join(_FOLDER, _GENERATED))
+
+
+def more(name: str) -> Any:
+    """Return a module of the package oasis-catalogue, None without it."""
+    try:
+        return __import__("oasis.catalogue." + name, fromlist=(name,))
+    except ModuleNotFoundError:
+        return None
+
+
+def bounds(root: Root, files: Files) -> Bounds | None:
+    """Return what tells which values of options of code may be set, None where none may."""
+    found = more("bounds")
+    return found.Bounds(root, files) if found else None
 
 
 def _names(folder: str) -> list[str]:

@@ -19,8 +19,7 @@ from __future__ import annotations
 import functools
 import re
 
-from oasis.catalogue import address_text, check, validators
-from oasis.catalogue.bounds import Bounds
+from oasis.catalogue import address_text, check, entries, validators
 from oasis.change import difference
 from oasis.change.difference import Pairing
 from oasis.errors import StoreError, UciError
@@ -64,7 +63,7 @@ class Router:
 
     def __init__(self, root: Root, files: Files, images: Images) -> None:
         self._root, self._files, self._images = root, files, images
-        self.bounds = Bounds(root, files)
+        self.bounds = entries.bounds(root, files)
         self._packages: dict[str, Package] = {}
         self.read: dict[str, str] = {}
 

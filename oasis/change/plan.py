@@ -341,20 +341,19 @@ class Planner:
         without its section.
         """
         from oasis.catalogue import entries
-        from oasis.catalogue.bounds import Bounds
 
         plan = self.empty("", "", summary or words[0])
         plan["call"], plan["operations"], plan["uci"] = call, operations, _commands(operations, {})
         plan["words"] = [*words, *plan["uci"], "enables and starts the services that come with it"]
         plan["risk"], plan["is_asked"] = "risky", True
         plan["reasons"] = ["packages run code as root; they are removed again if the rest fails, or with an undo"]
-        limits = Bounds(self._root, self._files)
+        limits = entries.bounds(self._root, self._files)
         unseen = []
         for item in operations:
             package, option = item["package"], item.get("option", "")
             found = [entries.option(package, one, option) or {} for one in entries.types(package)] if option else []
             known = [entry for entry in found if entry]
-            told = [limits.told(entry, item.get("value")) for entry in known if "bound" in entry]
+            told = [limits.told(entry, item.get("value")) for entry in known if limits and "bound" in entry]
             plan["reasons"] += ["%s.%s %s" % (package, option, one) for one in dict.fromkeys(told)]
             if option and all(entry.get("generated", "installed") in UNSEEN for entry in known):
                 unseen.append("%s.%s.%s" % (package, item["section"], option))
@@ -382,13 +381,14 @@ class Planner:
             return tables(model.parse(read[package], package))
 
         # what plans need comes with the first plan: an idle daemon has none
-        from oasis.catalogue import check, installed
-        from oasis.catalogue.bounds import Bounds
+        from oasis.catalogue import check, entries
 
-        installed.learn({name: tables(model.parse(self.read(name, self._known), name)) for name in
-                         {item["package"]: None for item in operations}})  # fmt: skip
+        installed = entries.more("installed")
+        if installed:
+            installed.learn({name: tables(model.parse(self.read(name, self._known), name)) for name in
+                             {item["package"]: None for item in operations}})  # fmt: skip
         found = []
-        for item in check.check(operations, table, Bounds(self._root, self._files)):
+        for item in check.check(operations, table, entries.bounds(self._root, self._files)):
             kind = "exec" if item["kind"] == "exec" else "unknown"
             needs.setdefault(kind, []).append(str(item["where" if kind == "exec" else "message"]))
             found.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))

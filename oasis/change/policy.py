@@ -75,7 +75,7 @@ class Policy:
             elif mark == "exec" and allows_code:
                 entry = entries.option(package, item["type"], item["option"])
                 told = "runs code or names a file"
-                if router is not None and entry and router.bounds.allows(entry, item.get("new")):
+                if router is not None and router.bounds and entry and router.bounds.allows(entry, item.get("new")):
                     told = router.bounds.told(entry, item.get("new"))
                 risk, reason = "risky", "%s.%s %s" % (package, item["option"], told)
             elif mark == "exec":
