@@ -1,7 +1,8 @@
 """What the catalogue says of a package, a section type, an option; the data are packages/*.json, one file a package.
 
-generated/*.json, of the package oasis-catalogue, are made from OpenWrt's sources (package/options/generate.py): more
-packages, and options that those of packages/ lack, which win. What comes from there has "generated" in its entry:
+What is in no image of OpenWrt is in the package oasis-catalogue: feed/*.json, written by hand as well, and
+generated/*.json, made from sources (package/options/generate.py): more packages, and options that the others lack,
+which win. What comes from there has "generated" in its entry:
 "rules", or "review" where a person has looked at the whole package, or "installed" (installed.py). It has no titles.
 
 Read when asked for and not kept: the last two packages only, since the daemon's memory is small. Checks no operation.
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_BY_HAND, _GENERATED = "packages", "generated"
+# Folders of entries: written by hand, of what every image has and of the packages feed, and generated ones. All but the
+# first are of the package oasis-catalogue.
+_BY_HAND, _GENERATED = ("packages", "feed"), "generated"
 _KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
 _cache: list[tuple[str, dict[str, SectionType]]] = []
 _taken_up: dict[str, dict[str, SectionType]] = {}  # see installed.py
@@ -46,12 +49,12 @@ _taken_up: dict[str, dict[str, SectionType]] = {}  # see installed.py
 
 def by_hand() -> list[str]:
     """Return the names of the packages whose entries are written by hand."""
-    return _names(_BY_HAND)
+    return sorted(name for folder in _BY_HAND for name in _names(folder))
 
 
 def packages() -> list[str]:
     """Return the names of all packages that have an entry."""
-    return sorted({*_names(_BY_HAND), *_names(_GENERATED)})
+    return sorted({*by_hand(), *_names(_GENERATED)})
 
 
 def has_generated() -> bool:
@@ -90,8 +93,9 @@ def types(package: str) -> dict[str, SectionType]:
         if name == package:
             return found
     found = {}
-    if _has(_BY_HAND, package):
-        found = jsonl.table(__file__, "packages/" + package + ".json")["types"]
+    for folder in _BY_HAND:
+        if _has(folder, package):
+            found = jsonl.table(__file__, f"{folder}/{package}.json")["types"]
     if _has(_GENERATED, package):
         made: Generated = jsonl.table(__file__, "generated/" + package + ".json")
         _add(found, made["types"], "review" if made.get("reviewed") else "rules")

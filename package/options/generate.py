@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Types = dict[str, dict[str, Any]]
 
 FOLDER = os.path.join(REPOSITORY, "oasis", "catalogue", "generated")
-BY_HAND = os.path.join(REPOSITORY, "oasis", "catalogue", "packages")
+BY_HAND = [os.path.join(REPOSITORY, "oasis", "catalogue", folder) for folder in ("packages", "feed")]
 REVIEW = os.path.join(HERE, "review.json")
 REPORT = os.path.join(HERE, "report.txt")
 # Of LuCI's examples and tests, and of no package.
@@ -170,7 +170,7 @@ def report(book: Book, made: dict[str, Types], kept: list[str], review: dict[str
     """Return what was read, what is exec and why it stays so, and what could not be read."""
     every = [(package, type_, name, one) for package, types in made.items() for type_, whole in types.items()
              for name, one in whole["options"].items()]  # fmt: skip
-    hand = {name.removesuffix(".json") for name in os.listdir(BY_HAND)}
+    hand = {name.removesuffix(".json") for folder in BY_HAND for name in os.listdir(folder)}
     exec_ = [f"{package}.{type_}.{name}" for package, type_, name, one in every
              if _is_exec(one) or made[package][type_].get("mark") == "exec"]  # fmt: skip
     lines = [f"{len(made)} packages, {len(every)} options; {len(exec_)} exec; {len(review)} packages reviewed"]

@@ -11,7 +11,7 @@ import pytest
 from oasis.catalogue import check as catalogue
 from oasis.catalogue import entries
 from oasis.catalogue.bounds import WORDS
-from tests.change.drafting import FOLDER, STOCK, TOP, as_operations, check, is_exec, kinds, nothing, stock
+from tests.change.drafting import ENTRIES, STOCK, TOP, as_operations, check, is_exec, kinds, nothing, stock
 
 # the stock router
 
@@ -367,11 +367,11 @@ def test_titles_of_options_and_types():
 # the data
 
 
-@pytest.mark.parametrize("name", sorted(os.listdir(FOLDER)))
-def test_data_have_the_documented_shape(name):
-    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+@pytest.mark.parametrize("path", ENTRIES, ids=os.path.basename)
+def test_data_have_the_documented_shape(path):
+    with open(path, encoding="utf-8") as file:
         data = json.load(file)
-    assert data["package"] == name[:-5] and data["source"]
+    assert data["package"] == os.path.basename(path)[:-5] and data["source"]
     marks = re.compile(r"outward|exec|secret:[a-z-]+")
     for whole in data["types"].values():
         assert whole["title"] and marks.fullmatch(whole.get("mark", "exec"))

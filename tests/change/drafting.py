@@ -1,5 +1,6 @@
 """The catalogue's checks in short: operations of one line, packages of the stock router, defaults of other packages."""
 
+import glob
 import os
 import re
 
@@ -11,7 +12,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 CONFIG = os.path.join(TOP, "tests/router/root/etc/config")
 STOCK = sorted(os.listdir(CONFIG))
 DEFAULTS = os.path.join(TOP, "tests/change/defaults")
-FOLDER = os.path.join(TOP, "oasis/catalogue/packages")
+ENTRIES = sorted(glob.glob(TOP + "/oasis/catalogue/[pf]*/*.json"))
 
 
 def stock(package):

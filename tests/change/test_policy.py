@@ -48,7 +48,7 @@ def test_only_what_is_installed_is_reloaded_once_and_in_order():
     ]
     assert policy.services(["upnpd"], everything) == [{"name": "miniupnpd", "action": "reload"}]
     both = [item["name"] for item in policy.services(["dhcp", "system", "firewall", "network"], everything)]
-    assert both == ["system", "log", "sysntpd", "led", "dnsmasq", "network", "firewall", "odhcpd"]
+    assert both == ["system", "log", "sysntpd", "led", "dnsmasq", "network", "oasis-wireguard", "firewall", "odhcpd"]
     assert policy.services(["nobody-knows-this"], lambda name: name == "dnsmasq") == []
 
 

@@ -273,7 +273,7 @@ def test_bytecode_follows_the_python_that_the_router_has(live):
 
 
 # Parts that the single package of 0.1 did not have.
-NEWER = {"oasis-admin", "oasis-catalogue"}
+NEWER = {"oasis-admin", "oasis-monitor"}
 
 
 def test_without_pages_an_upgrade_names_every_part_of_before(packaging):

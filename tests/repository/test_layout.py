@@ -54,7 +54,7 @@ ANY, PLAIN_DICTS = 250, 300  # in annotations and their imports: what is foreign
 PLAIN = {"str", "int", "float", "bool", "bytes", "list", "dict", "tuple", "object", "Sequence", "Collection"}
 FOLDER_FILES = 25
 # One file a UCI package, each read alone and named by its package: grouped, a reader would parse what it does not need.
-DATA_FOLDERS = {"catalogue/packages", "catalogue/generated"}
+DATA_FOLDERS = {"catalogue/feed", "catalogue/generated"}
 # The same kind of thing in each part, or an entry point.
 SHARED_NAMES = {"exchange.py", "__init__.py", "__main__.py", "main.py", "manifest.py", "command.py", "shapes.pyi"}
 
