@@ -208,7 +208,7 @@ class OptionalParts:
         for name, is_wanted in parts.merged("STARTING").items():
             self._tried(name, "start", is_wanted)
         kit = self._kit
-        types = {section.type for section in kit.settings.sections()}
+        types = {section.type for section in kit.settings.sections() if section.options.get("enabled") != "0"}
         waits = parts.all_missing(kit.root.state_folder, types)
         texts = ["%s, and what it keeps for you waits for it: %s" % (one.message, one.hint) for one in waits.values()]
         offline = parts.all_missing().get("offline")

@@ -211,10 +211,11 @@ def first(attribute: str) -> Any:
 def missing(kind: str, name: str) -> UsageError | None:
     """Return what to say of a name that only a part knows which is not in use, None where no part knows it.
 
-    `kind` is commands, chat_commands, methods (their first words) or tools.
+    `kind` is commands, chat_commands, methods (their first words) or tools; "*x*" is every name with x in it.
     """
     for part, row in jsonl.table(__file__, "known.json").items():
-        if part != "core" and name in row[kind]:
+        is_like = any(one[0] == "*" and one[1:-1] in name for one in row.get(kind, ()))
+        if part != "core" and (name in row[kind] or (is_like and (part in refused or not is_here(part)))):
             return absent(part)
     return None
 

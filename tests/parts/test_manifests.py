@@ -549,16 +549,24 @@ def test_a_removed_part_takes_no_order_while_a_run_keeps_the_service_from_beginn
 
 def test_the_owner_is_told_when_the_service_in_use_or_the_way_to_a_server_goes(copy, daemon):
     daemon.call("mcp.add", name="files", command=["/opt/files"])
+    assert "no tool" in daemon.call("tool.set", name="files___gone", enabled=True)["error"]["message"]
+    daemon.call("telegram.set", enabled=True)
     run = daemon.call("run.start", message="what is my lan address?")["run"]
     soon(daemon, lambda: daemon.call("run.poll", run=run)["state"] == "done")
-    for name in ("offline", "mcp"):
+    for name in ("offline", "mcp", "telegram"):
         shutil.rmtree(copy / name)
     daemon.process.send_signal(signal.SIGHUP)
-    assert soon(daemon, lambda: len(notices(daemon, "part_missing")) > 1 and notices(daemon, "part_missing")) == [
+    assert soon(daemon, lambda: len(notices(daemon, "part_missing")) > 2 and notices(daemon, "part_missing")) == [
         "MCP: not installed, and what it keeps for you waits for it: opkg install oasis-mcp",
+        "the messenger: not installed, and what it keeps for you waits for it: opkg install oasis-telegram",
         "the built-in service: not installed, and no other AI service is set up, so nothing answers: "
         "opkg install oasis-offline",
     ]
+    run = daemon.call("tool.call", name="files___read", arguments={})["run"]
+    events = daemon.call("run.poll", run=run, since=0, wait_ms=10000)["events"]
+    assert "opkg install oasis-mcp" in str(events)
+    assert "opkg install oasis-mcp" in str(daemon.call("tool.set", name="files___read", enabled=True)["error"])
+    assert "opkg install" not in str(daemon.call("tool.set", name="nobody_has_this", enabled=True)["error"])
 
 
 def test_a_token_is_kept_and_taken_away_without_the_messenger(copy, daemon):
