@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from oasis import VERSION
+from oasis import VERSION, parts
 from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK, find, named, read
 from oasis.cli.rpc_client import Client
 from oasis.cli.terminal import Screen
@@ -71,7 +71,12 @@ def _run(argv: list[str], screen: Screen) -> int:
     run: Callable[[Call, dict[str, str], Screen], int] = named(command[2])
     root = os.environ.get("OASIS_ROOT") or "/"
     client: Any = Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run")
-    call: Call = client.call  # a method's reply has the type that shapes.pyi gives it
+
+    def rejoined(words: str) -> None:
+        parts.read_again()
+        screen.notice(words)
+
+    call: Call = lambda method, params: client.ask(method, params, rejoined)  # noqa: E731 # typed by shapes.pyi
     try:
         return run(call, arguments, screen)
     except OasisError as error:

@@ -99,6 +99,13 @@ def manifests() -> tuple[ModuleType, ...]:
     return tuple(_read[0])
 
 
+def read_again() -> None:
+    """Have the manifests read anew: a program that talks to the service goes on while that takes up other parts."""
+    _read.clear()
+    _seen.clear()
+    refused.clear()
+
+
 def _not_whole(part: str) -> str:
     """Return which file of a part is missing or cut off, as on a full flash; "" where none is.
 
