@@ -82,6 +82,13 @@ class Notices:
             if text not in known:
                 self.tell("part_missing", text)
 
+    def forget(self, kind: str) -> None:
+        """Drop the notices of a kind, of what is over."""
+        with self._lock:
+            if any(one["kind"] == kind for one in self._kept):
+                self._kept = [one for one in self._kept if one["kind"] != kind]
+                self._store()
+
     def changed(self, record: Record) -> None:
         """Tell of a change that has a new state; `record` is that of the journal."""
         kind, words = _STATES.get(str(record["state"]), ("", ""))

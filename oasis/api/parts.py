@@ -218,8 +218,7 @@ class OptionalParts:
             what = (offline.message, offline.hint)
             texts.append("%s, and no other AI service is set up, so nothing answers: %s" % what)
         told = (*waits, *(["offline"] if is_used else []))
-        every = parts.all_refused()
-        texts += ["%s: %s" % (every[name].message, every[name].hint) for name in every if name not in told]
+        texts += ["%s: %s" % (one.message, one.hint) for one in parts.all_refused(told).values()]
         self.part("notice").missing(texts)
         for text in texts:
             kit.log(text)

@@ -343,6 +343,7 @@ class Info(TypedDict):
     upstream: NotRequired[bool]
     ending: NotRequired[list[Change]]
     missing: NotRequired[list[MissingPart]]
+    refused: NotRequired[list[str]]
 
 class SetupState(TypedDict):
     models: list[str]
