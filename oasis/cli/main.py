@@ -55,15 +55,20 @@ def _run(argv: list[str], screen: Screen) -> int:
     if not words or "-h" in leading or "--help" in leading:
         words = ["help", *words[:1]]
     name = words[0]
-    command = find(name)
-    if command is None:
-        from oasis.cli.help import unknown
-
-        raise unknown(name, words[1:])
     try:
-        arguments = read(command[0], words[1:])
-    except UsageError as error:
-        raise UsageError(error.message, f"usage: oasis {name} {command[0]}".rstrip())
+        command = find(name)
+        if command is None:
+            from oasis.cli.help import unknown
+
+            raise unknown(name, words[1:])
+        try:
+            arguments = read(command[0], words[1:])
+        except UsageError as error:
+            raise UsageError(error.message, f"usage: oasis {name} {command[0]}".rstrip())
+    except UsageError:
+        if "-j" in words or "--json" in words:  # words that could not be read: whoever wrote that reads JSON
+            screen.speak_json()
+        raise
     if arguments["-h"] or arguments["--help"]:
         command, arguments = COMMANDS["help"], {"COMMAND": name}
     elif arguments["-j"] or arguments["--json"]:

@@ -132,6 +132,8 @@ def test_a_command_of_a_missing_part_names_what_installs_it(copy, tmp_path, part
     done = oasis(copy, *words, OASIS_ROOT=str(tmp_path))
     assert done.returncode == 2
     assert f"{title}: not installed" in done.stderr and f"{command} oasis-{part}" in done.stderr
+    error = json.loads(oasis(copy, *words, "-j", OASIS_ROOT=str(tmp_path)).stdout)["error"]
+    assert (error["message"], error["hint"]) == (f"{title}: not installed", f"{command} oasis-{part}")
 
 
 def test_a_slash_command_of_a_missing_part_names_what_installs_it(copy, request):
