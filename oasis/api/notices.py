@@ -24,7 +24,8 @@ if False:  # annotations only
     from oasis.system.files import Files
 
 KINDS = ("change_applied", "change_rolled_back", "change_expired", "budget_reached", "schedule_result",
-         "schedule_waiting", "event", "doctor", "part_missing", "parts_waiting", "plan_dropped")  # fmt: skip
+         "schedule_waiting", "event", "doctor", "part_missing", "parts_waiting", "plan_dropped",
+         "settings_wrong")  # fmt: skip
 # What a page shows and a phone can hold at once; older ones are in the history of changes anyway.
 KEPT = 50
 TEXT_CHARS = 500

@@ -344,6 +344,7 @@ class Info(TypedDict):
     ending: NotRequired[list[Change]]
     missing: NotRequired[list[MissingPart]]
     refused: NotRequired[list[str]]
+    settings_wrong: NotRequired[str]
 
 class SetupState(TypedDict):
     models: list[str]

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from oasis.change.harmless import Router
     from oasis.change.shapes import Action, Callable, Difference, PolicyRules, ServiceRule, ServiceRules
 
-APPROVALS = ("risky", "all", "none")
 _BY_HAND = "%s.%s.%s runs code or names a file: only the owner changes it, by hand"
 
 

@@ -85,10 +85,11 @@ def _run(argv: list[str], screen: Screen) -> int:
     try:
         return run(call, arguments, screen)
     except OasisError as error:
-        if not getattr(error, "is_absent", False) or name == "start" or not screen.can_ask:
+        if not getattr(error, "is_absent", False) or name == "start":
             raise
-        from oasis.cli.without_daemon import offer
+        from oasis.cli.without_daemon import explained, offer
 
+        explained(error)
         if not offer(call, screen):
             raise
     return run(call, arguments, screen)

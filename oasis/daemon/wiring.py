@@ -23,8 +23,8 @@ from oasis.change.approval import Allowance, ApprovalQueue
 from oasis.change.audit import Audit
 from oasis.change.history.expiry import Expiry
 from oasis.change.plan_card import ahead
-from oasis.change.policy import APPROVALS, Policy
-from oasis.config.settings import Settings
+from oasis.change.policy import Policy
+from oasis.config.settings import APPROVALS, Settings
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.daemon import migration
@@ -389,6 +389,10 @@ class Daemon:
         settings = self.settings
         self.parts.leave()
         self.offline.close()  # its next process sees which languages are installed
+        fault = settings.fault()
+        self.parts.part("notice").forget("settings_wrong")
+        if fault:
+            self.parts.part("notice").tell("settings_wrong", fault)
         try:
             confirm_s, management_s = settings.number("confirm_s", 0), settings.number("management_confirm_s", 0)
             approval = settings.choice("approval", APPROVALS)

@@ -62,7 +62,7 @@ refused: dict[str, str] = {}
 def _installed() -> dict[str, tuple[int, int]]:
     """Return {name of a part that is here: inode of its manifest and when that was written, 0 for a lost manifest}.
 
-    A package that was removed leaves folders, and the bytecode in them that was made here; no files beside these.
+    A package that was removed leaves folders, and the bytecode in them that was made here, but no other files.
     """
     found = {}
     for name in sorted(os.listdir(_HERE)):

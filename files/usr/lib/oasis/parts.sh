@@ -7,7 +7,7 @@ parts=/usr/lib/oasis/oasis/parts
 case "$1" in
 	added) /bin/sh /usr/lib/oasis/bytecode.sh add ;;
 	removed)
-		# The package manager leaves folders, and the bytecode that was made here. Files beside these are of a part, be it
+		# The package manager leaves folders, and the bytecode that was made here. Other files are of a part, be it
 		# one whose manifest was lost: the service says so.
 		for folder in "$parts"/*/; do
 			[ -n "$(find "$folder" -maxdepth 1 -type f)" ] || rm -rf "$folder"
