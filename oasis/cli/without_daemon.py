@@ -61,7 +61,7 @@ def explained(error: OasisError) -> None:
     """Raise what says why the service does not run, where its settings are the reason."""
     fault = _fault()
     if fault:
-        raise NoDaemon(error.message, f"it does not begin with this setting: {fault}; then start it", True)
+        raise NoDaemon(error.message, f"a setting is wrong: {fault}; then start it", True)
 
 
 def _fault() -> str:
