@@ -146,7 +146,7 @@ package:
 	@test -x $(BIN)/python3 || python3 -m venv $(VENV)
 	@$(BIN)/python3 -c 'import rcssmin, rjsmin' 2>/dev/null || $(PINNED) -r tests/requirements/package.txt \
 		|| echo "make: rjsmin and rcssmin could not be installed; the pages are packed as they are written"
-	@$(BIN)/python3 package/build.py $(if $(filter 3.% any,$(PYTHON)),--python $(PYTHON)) \
+	@$(BIN)/python3 package/build.py $(if $(filter-out python3,$(PYTHON)),--python $(patsubst python%,%,$(notdir $(PYTHON)))) \
 		$(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))
 
 # All or nothing, and the pages small as everywhere: what is missing ends it.

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from manifest import Files, Manifest, Package
 
 PART = "/usr/lib/oasis/oasis/parts"
+LEAST = 10  # of Python 3, that Oasis runs with
 
 
 class BuildError(Exception):
@@ -232,7 +233,6 @@ def main(words: list[str]) -> int:
             print(f"package: {error}", file=sys.stderr)
             return 1
         return 0
-    shutil.rmtree(read.output, ignore_errors=True)
     try:
         time_s, pythons = epoch(repository, dict(os.environ)), wanted(manifest, read.python)
         feeds(manifest, read.output, pythons, time_s, read.ipk_key, read.apk_key)
@@ -254,6 +254,7 @@ def feeds(manifest: Manifest, output: str, pythons: list[str], time_s: int, ipk_
         every = packages(manifest, manifests.REPOSITORY, python)
         built = build(every, time_s)
         folder = os.path.join(output, f"python{python}" if python else "any")
+        shutil.rmtree(folder, ignore_errors=True)  # those of other Pythons stay
         os.makedirs(folder)
         write_feed(folder, built, ipk_key)
         show(python, built, build_apk(every, time_s, folder, apk_key))
@@ -262,6 +263,9 @@ def feeds(manifest: Manifest, output: str, pythons: list[str], time_s: int, ipk_
 def wanted(manifest: Manifest, python: str) -> list[str]:
     """Return the Pythons to build for, "" for any: the one that was asked for, else all that are here."""
     if python:
+        major, _, minor = python.partition(".")
+        if python != "any" and (major != "3" or not minor.isdecimal() or int(minor) < LEAST):
+            raise BuildError(f"PYTHON={python}: it is 3.{LEAST} or later, like 3.11, or any")
         return ["" if python == "any" else python]
     found = [""]
     for one in manifest["pythons"]:

@@ -32,7 +32,9 @@ KEEPS = {
     "monitor": [], "offline": [], "schedule": ["schedule.jsonl"], "telegram": ["messenger.json"],
 }  # fmt: skip
 # What is theirs in the settings of Oasis.
-SECTIONS = {"lua": ["plugin"], "mcp": ["mcp_server", "remote_mcp_server"]}
+SECTIONS = {"lua": ["plugin"], "mcp": ["mcp_server", "remote_mcp_server"], "telegram": ["telegram"]}
+# How tools are called that only a running part knows: those of MCP servers are SERVER___TOOL.
+TOOLS = {"mcp": ["*___*"]}
 _OURS = {"owner", "viewer"}
 
 
@@ -46,7 +48,7 @@ def text() -> str:
     rows = [f'"core": {json.dumps(own)}']
     for manifest in parts.manifests():
         name = manifest.__name__.split(".")[2]
-        tools = []
+        tools = list(TOOLS.get(name, []))
         for file in getattr(manifest, "TOOLS", {}).values():
             with open(f"{REPOSITORY}/oasis/{file}", encoding="utf-8") as handle:
                 tools += [one["name"] for one in json.load(handle)["tools"]]

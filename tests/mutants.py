@@ -823,6 +823,21 @@ MUTANTS = (
         ("tests/cli/test_start.py",),
     ),
     (
+        "cli: what a service that ended may have accepted is not sent again",
+        "oasis/cli/rpc_client.py",
+        "            tell(_AGAIN)\n        return self.call(method, params)",
+        "            tell(_AGAIN)\n        try:\n            return self.call(method, params)\n"
+        "        except BrokenOff:\n            return self.call(method, params)",
+        ("tests/cli/test_rpc_client.py",),
+    ),
+    (
+        "cli: a yes to a plan that is gone is no message",
+        "oasis/cli/conversation.py",
+        "if line.lower() in self._late or line in self._late:",
+        "if False:",
+        ("tests/cli/test_terminal_parts.py",),
+    ),
+    (
         "services: an interface that comes up ends the impatience",
         "oasis/system/rate_limit.py",
         " or online != self._online()",

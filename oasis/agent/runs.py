@@ -15,7 +15,7 @@ import sys
 import threading
 
 from oasis.core import jsonl
-from oasis.errors import BusyError, OasisError, SchemaError, UsageError
+from oasis.errors import BusyError, CancelledError, OasisError, SchemaError, UsageError
 
 if False:  # annotations only
     from typing import TypeVar
@@ -41,6 +41,7 @@ WAIT_MS = 15000
 # Text that only repeats the beginning of a secret is not held back for ever.
 HELD_CHARS = 64 * 1024
 # A block of text is over, and with it what was held back.
+_OWNER = "the owner"
 _ENDS = ("message", "error", "end")
 # Runs at work at once: chats of several front ends, a schedule; more are a fault of the caller.
 RUNNING = 8
@@ -84,7 +85,7 @@ class Run:
         self._news = news or threading.Condition()
         self._cancelled = threading.Event()
         self.is_cancelled = self._cancelled.is_set
-        self.ended_by = "the owner"  # where it is cancelled
+        self.ended_by = _OWNER  # where it is cancelled
 
     def cancel(self, by: str = "") -> None:
         """Have the run end by itself, soon; `by` is who ended it, where it is not the owner."""
@@ -158,6 +159,11 @@ class Run:
     def end(self, state: str, stop_reason: str) -> None:
         """Close the run."""
         with self._news:
+            if state == "cancelled" and self.ended_by != _OWNER:  # who follows it did not stop it
+                has_plan = any(one.get("decision") == "cancelled" for one in self._events)
+                words = self.ended_by + (": the plan that waited is dropped" if has_plan else "")
+                error = CancelledError("stopped by " + words, "say it again")
+                self.emit("error", error=error.as_dict())
             self.state = state
             self.ended_s = self._now_s()
             self.emit("end", state=state, stop_reason=stop_reason)

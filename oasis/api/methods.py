@@ -110,6 +110,8 @@ class Methods:
             "upstream": self._services.has_old(), "bus": self._services.bus_faults(),
             "parts_wait": self._services.parts_wait(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
+            "settings_wrong": self._settings.fault(),
+            "refused": ["%s: %s" % (one.message, one.hint) for one in parts.all_refused().values()],
             "missing": [
                 {"part": name, "message": one.message, "hint": one.hint, "refused": name in parts.refused}
                 for name, one in parts.all_missing().items()

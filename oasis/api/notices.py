@@ -24,7 +24,8 @@ if False:  # annotations only
     from oasis.system.files import Files
 
 KINDS = ("change_applied", "change_rolled_back", "change_expired", "budget_reached", "schedule_result",
-         "schedule_waiting", "event", "doctor", "part_missing", "parts_waiting", "plan_dropped")  # fmt: skip
+         "schedule_waiting", "event", "doctor", "part_missing", "parts_waiting", "plan_dropped",
+         "settings_wrong")  # fmt: skip
 # What a page shows and a phone can hold at once; older ones are in the history of changes anyway.
 KEPT = 50
 TEXT_CHARS = 500
@@ -81,6 +82,13 @@ class Notices:
         for text in texts:
             if text not in known:
                 self.tell("part_missing", text)
+
+    def forget(self, kind: str) -> None:
+        """Drop the notices of a kind, of what is over."""
+        with self._lock:
+            if any(one["kind"] == kind for one in self._kept):
+                self._kept = [one for one in self._kept if one["kind"] != kind]
+                self._store()
 
     def changed(self, record: Record) -> None:
         """Tell of a change that has a new state; `record` is that of the journal."""

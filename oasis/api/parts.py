@@ -215,7 +215,7 @@ class OptionalParts:
         for name, is_wanted in parts.merged("STARTING").items():
             self._tried(name, "start", is_wanted)
         kit = self._kit
-        types = {section.type for section in kit.settings.sections()}
+        types = {section.type for section in kit.settings.sections() if section.options.get("enabled") != "0"}
         waits = parts.all_missing(kit.root.state_folder, types)
         texts = ["%s, and what it keeps for you waits for it: %s" % (one.message, one.hint) for one in waits.values()]
         offline = parts.all_missing().get("offline")
@@ -225,8 +225,7 @@ class OptionalParts:
             what = (offline.message, offline.hint)
             texts.append("%s, and no other AI service is set up, so nothing answers: %s" % what)
         told = (*waits, *(["offline"] if is_used else []))
-        every = parts.all_refused()
-        texts += ["%s: %s" % (every[name].message, every[name].hint) for name in every if name not in told]
+        texts += ["%s: %s" % (one.message, one.hint) for one in parts.all_refused(told).values()]
         self.part("notice").missing(texts)
         for text in texts:
             kit.log(text)

@@ -343,6 +343,8 @@ class Info(TypedDict):
     upstream: NotRequired[bool]
     ending: NotRequired[list[Change]]
     missing: NotRequired[list[MissingPart]]
+    refused: NotRequired[list[str]]
+    settings_wrong: NotRequired[str]
 
 class SetupState(TypedDict):
     models: list[str]

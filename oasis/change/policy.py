@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from oasis.change.harmless import Router
     from oasis.change.shapes import Action, Callable, Difference, PolicyRules, ServiceRule, ServiceRules
 
-APPROVALS = ("risky", "all", "none")
 UNREVIEWED = "not reviewed: Oasis does not know what %s does"
 UNSEEN = ("rules", "installed")  # origins of entries that nobody has looked at
 _BY_HAND = "%s.%s.%s runs code or names a file: only the owner changes it, by hand"

@@ -17,8 +17,8 @@ from oasis.cli.chats import draw_tree, load_thread, rename, set_bookmark, show_t
 from oasis.cli.commands import OK, TEXTS, given, named
 from oasis.cli.prompt import Turn, ask_approval, checked, follow, followed
 from oasis.cli.request import along, attach, chat_id, end_of, newest_chat, place, run_params, service
-from oasis.cli.rpc_client import NoDaemon
-from oasis.cli.terminal import read_line, read_secret
+from oasis.cli.rpc_client import BrokenOff, NoDaemon
+from oasis.cli.terminal import ANSWERS, read_line, read_secret
 from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
@@ -41,6 +41,7 @@ class Conversation:
         self.next: RunParams = {**params}  # goes with the next message alone
         self.chat: str = self.next.pop("chat", "")
         self.continues: list[str] = self.next.pop("continues", [])
+        self._late: tuple[str, ...] = ()  # words that would have answered a question which is over: no message
         if self.continues and not self.chat:
             self.chat = place(call, self.continues[0])[0]
 
@@ -55,10 +56,16 @@ class Conversation:
             self.screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
         turn = Turn(self.call, started["run"], self.screen)
         try:
-            return followed(turn)
+            return self._follow(turn)
         finally:
             if is_chosen and turn.message:
                 self.continues = [turn.message]
+
+    def _follow(self, turn: Turn) -> int:
+        status = followed(turn)
+        if turn.unanswered:
+            self._late = (*ANSWERS, turn.unanswered.get("typed_word", ""))
+        return status
 
     def go_to(self, chat: str, headish: str) -> None:
         """Go on from a message or a bookmark, "" for the end of the chat."""
@@ -88,6 +95,9 @@ class Conversation:
 
         Raises: UsageError for an unknown command, or wrong arguments.
         """
+        if line.lower() in self._late or line in self._late:
+            raise UsageError("nothing waits for an answer any more, and this is not sent", "say what you want again")
+        self._late = ()
         command, _, rest = line.partition(" ")
         rest = rest.strip()
         begins_with_secret = command == "/secret" and rest
@@ -236,7 +246,7 @@ def _talk(conversation: Conversation, is_resumed: bool = False) -> int:
             return OK if screen.is_terminal else status
         try:
             status = conversation.take(line) if line else status
-        except NoDaemon:
-            raise
         except OasisError as error:
+            if isinstance(error, NoDaemon) and not isinstance(error, BrokenOff):
+                raise
             status = screen.failure(error)

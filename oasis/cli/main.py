@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from oasis import VERSION
+from oasis import VERSION, parts
 from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK, find, named, read
 from oasis.cli.rpc_client import Client
 from oasis.cli.terminal import Screen
@@ -55,15 +55,20 @@ def _run(argv: list[str], screen: Screen) -> int:
     if not words or "-h" in leading or "--help" in leading:
         words = ["help", *words[:1]]
     name = words[0]
-    command = find(name)
-    if command is None:
-        from oasis.cli.help import unknown
-
-        raise unknown(name, words[1:])
     try:
-        arguments = read(command[0], words[1:])
-    except UsageError as error:
-        raise UsageError(error.message, f"usage: oasis {name} {command[0]}".rstrip())
+        command = find(name)
+        if command is None:
+            from oasis.cli.help import unknown
+
+            raise unknown(name, words[1:])
+        try:
+            arguments = read(command[0], words[1:])
+        except UsageError as error:
+            raise UsageError(error.message, f"usage: oasis {name} {command[0]}".rstrip())
+    except UsageError:
+        if "-j" in words or "--json" in words:  # words that could not be read: whoever wrote that reads JSON
+            screen.speak_json()
+        raise
     if arguments["-h"] or arguments["--help"]:
         command, arguments = COMMANDS["help"], {"COMMAND": name}
     elif arguments["-j"] or arguments["--json"]:
@@ -71,14 +76,20 @@ def _run(argv: list[str], screen: Screen) -> int:
     run: Callable[[Call, dict[str, str], Screen], int] = named(command[2])
     root = os.environ.get("OASIS_ROOT") or "/"
     client: Any = Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run")
-    call: Call = client.call  # a method's reply has the type that shapes.pyi gives it
+
+    def rejoined(words: str) -> None:
+        parts.read_again()
+        screen.notice(words)
+
+    call: Call = lambda method, params: client.ask(method, params, rejoined)  # noqa: E731 # typed by shapes.pyi
     try:
         return run(call, arguments, screen)
     except OasisError as error:
-        if not getattr(error, "is_absent", False) or name == "start" or not screen.can_ask:
+        if not getattr(error, "is_absent", False) or name == "start":
             raise
-        from oasis.cli.without_daemon import offer
+        from oasis.cli.without_daemon import explained, offer
 
+        explained(error)
         if not offer(call, screen):
             raise
     return run(call, arguments, screen)

@@ -58,7 +58,7 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if info.get("unconfined"):
         lines.append(f"the AI worker is not confined: {info['unconfined']}")
     lines += [*info.get("bus", []), *([info["parts_wait"]] if info.get("parts_wait") else [])]
-    lines += [f"{one['message']}: {one['hint']}" for one in info.get("missing", []) if one["refused"]]
+    lines += [*info.get("refused", []), *([info["settings_wrong"]] if info.get("settings_wrong") else [])]
     if info.get("upstream"):
         lines.append("the older Oasis has chats here; to take them over: oasis import --upstream")
     lines += [f"plan {plan['id']} waits for approval: {plan['summary']} (oasis plans)" for plan in info["waiting"]]

@@ -13,10 +13,10 @@ import time
 
 from oasis.cli import cards
 from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING, given, whole
-from oasis.cli.rpc_client import error_of
+from oasis.cli.rpc_client import BrokenOff, error_of
 from oasis.cli.terminal import GONE, YES, ask, read_text
 from oasis.core import jsonl
-from oasis.errors import OasisError, UnprovedError, UsageError
+from oasis.errors import CancelledError, OasisError, UnprovedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,6 +120,9 @@ class Turn:
         self._status = OK  # of what happened to the plan and the change
         self._unmade = ""  # the plan that was approved, and of which no change has come
         self._has_failed = False  # the last tool that was called
+        self.unanswered: PlanCard | None = None  # a plan that was asked about and went before the answer
+        self._has_dropped = False  # a plan, undecided, with the end of the run
+        self._is_stopped = False  # by the service, not by who follows
         self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
         self.message = ""  # the newest message that the run stored
         self.ending: shapes.GoalEnding | None = None  # of a goal in agent mode
@@ -140,13 +143,22 @@ class Turn:
                 return self._end()
             if self._state == "waiting" and self._plan:
                 if self._asks:
-                    try:
-                        ask_approval(self._call, self._plan, self._screen)
-                    except OasisError as error:
-                        self._screen.failure(error)
-                    self._plan = None  # asked once; what came of it is the run's next event
+                    plan, self._plan = self._plan, None  # asked once; what came of it is the run's next event
+                    self._ask(plan)
                 elif not waits:
                     return WAITING
+
+    def _ask(self, plan: PlanCard) -> None:
+        """Ask about a plan; where it went before the answer, or with it, what the run says of that is enough."""
+        self.unanswered = plan
+        try:
+            if ask_approval(self._call, plan, self._screen):
+                self.unanswered = None
+        except OasisError as error:
+            self._poll(0)
+            if not self._is_stopped:
+                self.unanswered = None
+                self._screen.failure(error)
 
     def cancel(self) -> int:
         self._asks = False
@@ -161,7 +173,10 @@ class Turn:
         self._call("run.cancel", {"run": self._run})
 
     def _poll(self, wait_ms: int) -> Sequence[Mapping[str, object]]:
-        reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": wait_ms})
+        try:
+            reply = self._look(wait_ms)
+        except BrokenOff:
+            reply = self._look(wait_ms)  # which may be asked twice
         self._since = reply["next"]
         self._state = reply["state"]
         for event in reply["events"]:
@@ -175,6 +190,18 @@ class Turn:
             if handler:
                 handler(event)
         return reply["events"]
+
+    def _look(self, wait_ms: int) -> shapes.Events:
+        try:
+            return self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": wait_ms})
+        except UsageError:  # no run is known for as long as it is followed but by a service that began again
+            self._has_dropped = self._has_dropped or bool(self._plan or self.unanswered)
+            words = ": the plan that waited is dropped" if self._has_dropped else ""
+            ended = CancelledError("stopped by the service, which began again" + words, "say it again").as_dict()
+            return {
+                "state": "cancelled", "next": self._since,
+                "events": [{"type": "error", "error": ended}, {"type": "end", "state": "cancelled"}],
+            }  # fmt: skip
 
     def _on_delta(self, event: shapes.TextEvent) -> None:
         self._answer += event["text"]
@@ -223,6 +250,7 @@ class Turn:
     def _on_approval(self, event: shapes.Decision) -> None:
         if self._plan and self._plan["id"] == event["plan"]:
             self._plan = None
+        self._has_dropped = event["decision"] == "cancelled"
         if event["decision"] not in ("approved", "automatic"):
             self._unmade = ""
         if event["decision"] in ("declined", "expired"):
@@ -238,6 +266,7 @@ class Turn:
 
     def _on_error(self, event: shapes.ErrorEvent) -> None:
         error = error_of(event["error"])
+        self._is_stopped = error.code == "cancelled"
         self.missing = list(event["error"].get("force", []))
         self._error_status = error.exit_status
         if not self._screen.is_json:
@@ -280,6 +309,8 @@ class Turn:
     def _end(self) -> int:
         self._screen.fresh_line()
         self._tell_unkept()
+        if self._is_stopped:
+            return DECLINED if self._has_dropped else CANCELLED
         if self._state == "cancelled":
             self._screen.notice("cancelled")
             return CANCELLED
@@ -301,8 +332,8 @@ class Turn:
 PUT_BACK_S = 30  # restoring files takes an instant, reading back that services run up to 20 s
 
 
-def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> None:
-    """Ask the person at the terminal about a plan just shown and send the answer."""
+def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> bool:
+    """Ask the person at the terminal about a plan just shown and send the answer; return whether there was one."""
     word = str(plan.get("typed_word", ""))
     question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
     answer = ask(screen, question, lambda: waiting_plan(call, plan["id"]) is not None, word=word)
@@ -310,6 +341,7 @@ def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> None:
         call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **given(word=word)})
     elif answer != GONE:
         call("plan.decline", {"plan": plan["id"]})
+    return answer != GONE
 
 
 def waiting_plan(call: Call, plan_id: str) -> PlanCard | None:

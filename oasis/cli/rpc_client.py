@@ -3,25 +3,31 @@
 Knows nothing of terminals or commands. Contract: `Client(path).call(method, params)` returns the result's object; a
 failure in the daemon is raised as the same class of error that was raised there, so exit statuses agree. A call
 that does not complete (error, timeout, Ctrl-C) drops the connection, and the next call opens a new one: its reply
-can never be taken for another's. `_socket` instead of `socket`: half the start-up time of a command.
+can never be taken for another's. While the service begins, its process lives and nobody listens: that is waited for.
+`_socket` instead of `socket`: half the start-up time of a command.
 """
 
 from __future__ import annotations
 
 import _socket
 import os
+import time
 
 from oasis.core import rpc
 from oasis.errors import OasisError, PeerError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Params
+    from oasis.cli.shapes import Any, Callable, Params
     from oasis.cli.shapes import Call as Call  # Client.call, as every command gets it
 
 REPLY_BYTES = 1024 * 1024  # the daemon pages above 256 KiB; one line is never longer than a JSON line may be
 TIMEOUT_S = 60  # the longest call waits 15 s (run.poll); a router under load may take a while longer
 PIECE_BYTES = 65536
+# How long a service that begins, also again with other parts, is waited for: a slow router loads it in ten seconds.
+WAIT_S = 20.0
+LOOK_S = 0.25
+_AGAIN = "the service began again, as it does when parts are added or removed"
 
 
 class NoDaemon(OasisError):
@@ -32,6 +38,10 @@ class NoDaemon(OasisError):
     def __init__(self, message: str, hint: str = "", is_absent: bool = False) -> None:
         super().__init__(message, hint)
         self.is_absent = is_absent  # it never answered: whatever was asked of it has not been done
+
+
+class BrokenOff(NoDaemon):
+    """The connection ended during a call, which may have been done or not."""
 
 
 class Client:
@@ -72,6 +82,16 @@ class Client:
         if not isinstance(result, dict):
             raise PeerError(f"the answer to {method} is no object", "the service and this program differ in version")
         return result
+
+    def ask(self, method: str, params: Params, tell: Callable[[str], object]) -> dict[str, Any]:
+        """Call as the owner: where the service ended the connection before this call, over a new one, and tell so.
+
+        Nothing is sent twice. Who was lowered to a role (client.join) has to be that again first, and uses `call`.
+        """
+        if self._socket is not None and not self.is_open():
+            self._socket = self._connect()
+            tell(_AGAIN)
+        return self.call(method, params)
 
     def is_open(self) -> bool:
         """Tell whether the next call goes over the connection of the one before; one that the service ended is over."""
@@ -114,9 +134,30 @@ class Client:
                 f"the service did not answer {method} within {self._timeout_s:g} s", "see: logread -e oasis"
             )
         except OSError as error:
-            raise NoDaemon(f"the connection to the service broke: {error.strerror}", f"start it again: {self._hint}")
+            words = f"the service ended during this call: {error.strerror}"
+            raise BrokenOff(words, "look what was done, then ask again; if it does not run: " + self._hint)
 
     def _connect(self) -> _socket.socket:
+        until_s = time.monotonic() + WAIT_S
+        while True:
+            try:
+                return self._dial()
+            except NoDaemon:
+                if not self._has_process() or time.monotonic() > until_s:
+                    raise
+            time.sleep(LOOK_S)
+
+    def _has_process(self) -> bool:
+        """Tell whether the service has a process, though nobody listens: it begins, or ends."""
+        try:
+            with open(os.path.join(os.path.dirname(self.path), "lock"), "rb") as file:
+                number = file.read(32).strip()
+            with open(b"/proc/%s/cmdline" % (number or b"self"), "rb") as file:  # empty: it is just being written
+                return b"oasis" in file.read()
+        except OSError:
+            return False
+
+    def _dial(self) -> _socket.socket:
         channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             channel.settimeout(self._timeout_s)

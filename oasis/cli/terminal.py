@@ -216,6 +216,7 @@ def _decoded(data: bytes, what: str) -> str:
         raise UsageError(f"the {what} is not valid UTF-8", "set the terminal to UTF-8")
 
 
+ANSWERS = ("y", "yes", "n", "no")
 YES = "yes"
 NO = "no"
 GONE = "gone"  # the time is up, or it was decided elsewhere

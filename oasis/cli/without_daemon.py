@@ -57,6 +57,22 @@ def offer(call: Call, screen: Screen) -> bool:
     return True
 
 
+def explained(error: OasisError) -> None:
+    """Raise what says why the service does not run, where its settings are the reason."""
+    fault = _fault()
+    if fault:
+        raise NoDaemon(error.message, f"a setting is wrong: {fault}; then start it", True)
+
+
+def _fault() -> str:
+    from oasis.config.settings import fault_of  # only where something is wrong
+
+    try:
+        return fault_of(model.stored(Files().read, Root(_root()).confdir, "oasis") or {})
+    except OasisError as error:
+        return error.message
+
+
 def _start(call: Call) -> None:
     script = _script()
     if not os.access(script, os.X_OK):
@@ -71,7 +87,7 @@ def _start(call: Call) -> None:
     until_s = time.monotonic() + (READY_S if status == 0 else 0)
     while not _answers(call):
         if time.monotonic() >= until_s:
-            raise NoDaemon("the service does not come up", "the system log tells why: logread -e oasis")
+            raise NoDaemon("the service does not come up", _fault() or "the system log tells why: logread -e oasis")
         time.sleep(_LOOK_S)
 
 

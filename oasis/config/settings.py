@@ -13,9 +13,10 @@ from oasis.core import addresses, jsonl
 from oasis.errors import SchemaError, SettingsError
 from oasis.system.files import KnownFiles
 from oasis.uci import model
+from oasis.uci.backends import BACKENDS
 
 if False:  # annotations only
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Mapping, MutableMapping, Sequence
 
     from oasis.config.host import Layers
     from oasis.config.shapes import Service
@@ -35,10 +36,47 @@ STAND_INS = "chat"
 OFFLINE_MODES = ("fallback", "first", "only", "never")
 # When what is said reaches the flash: chats/collection.py.
 SYNC = ("exchange", "interval", "exit")
+APPROVALS = ("risky", "all", "none")  # what the owner is asked about: change/policy.py
+_CHOICES = {
+    "approval": APPROVALS, "uci_backend": BACKENDS, "sync": SYNC, "bus": ("1", "0"), "alive_loopback": ("0", "1"),
+}  # fmt: skip
+_NUMBERS = ("worker_max", "worker_idle_s", "confirm_s", "management_confirm_s", "sync_interval_s")
 INTERVAL_S = 30
 _KEY_BYTES = 32
 # What stands behind a service's identifier where the key file holds USER:PASSWORD of its proxy.
 PROXY = "/proxy"
+
+
+def _number(main: Mapping[str, object], option: str, default: int) -> int:
+    text = str(main.get(option, default))
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise SettingsError("oasis.main.%s is %r" % (option, text), "a whole number")
+    return int(text)
+
+
+def _choice(main: Mapping[str, object], option: str, allowed: tuple[str, ...]) -> str:
+    text = str(main.get(option, allowed[0]))
+    if text not in allowed:
+        raise SettingsError("oasis.main.%s is %r" % (option, text), "one of " + ", ".join(allowed))
+    return text
+
+
+def fault_of(package: Mapping[str, Mapping[str, object]]) -> str:
+    """Return what of our package, as `model.stored` gives it, no service begins with or takes over, "" for nothing."""
+    try:
+        main = package.get("main", {})
+        for option in _NUMBERS:
+            _number(main, option, 0)
+        for option, allowed in _CHOICES.items():
+            _choice(main, option, allowed)
+        for section in package.values():
+            enabled = section.get("enabled", "1")
+            if enabled not in _ON + _OFF:
+                where = model.label(package, section)
+                raise SettingsError("oasis.%s.enabled is %r" % (where, enabled), "1 or 0")
+    except SettingsError as error:
+        return "/etc/config/oasis: %s (%s)" % (error.message, error.hint)
+    return ""
 
 
 # What can hold a setting or a key in the environment; without one of these, and without the file, nothing is loaded.
@@ -105,17 +143,16 @@ class Settings:
         return self.chat_folder(), mode, self.number("sync_interval_s", INTERVAL_S) if mode == "interval" else 0
 
     def number(self, option: str, default: int) -> int:
-        text = self.main().get(option, str(default))
-        if not (text.isascii() and text.isdigit() and len(text) < 20):
-            raise SettingsError("oasis.main.%s is %r" % (option, text), "a whole number")
-        return int(text)
+        return _number(self.main(), option, default)
 
     def choice(self, option: str, allowed: tuple[str, ...]) -> str:
         """Return one of the allowed words; the first is the default."""
-        text = self.main().get(option, allowed[0])
-        if text not in allowed:
-            raise SettingsError("oasis.main.%s is %r" % (option, text), "one of " + ", ".join(allowed))
-        return text
+        return _choice(self.main(), option, allowed)
+
+    def fault(self) -> str:
+        """Return what of our package cannot be taken over, "" for nothing; see `fault_of`."""
+        error = fault_of(model.stored(self._files.read, self._root.confdir, PACKAGE) or {})
+        return "%s; what was in force before stays" % error if error else ""
 
     def offline(self) -> str:
         """Return when the built-in provider answers, one of OFFLINE_MODES."""

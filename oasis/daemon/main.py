@@ -64,7 +64,7 @@ def main(argv: list[str]) -> int:
 
 def _serve(daemon: Daemon, stopping: int) -> bool:
     """Wait for the signal to stop; return whether the program is to begin again, since other parts are installed."""
-    is_other = parts.has_changed()  # while this one began
+    is_other = bool(parts.news())  # while this one began
     said = None
     while not (is_other and daemon.may_begin_again()):
         words = daemon.parts_wait() if is_other else ""
@@ -78,7 +78,7 @@ def _serve(daemon: Daemon, stopping: int) -> bool:
             return False
         daemon.reload()
         daemon.parts.settle()
-        is_other = parts.has_changed()
+        is_other = bool(parts.news())
     daemon.note_waiting("", False)
     return True
 

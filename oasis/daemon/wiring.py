@@ -23,8 +23,8 @@ from oasis.change.approval import Allowance, ApprovalQueue
 from oasis.change.audit import Audit
 from oasis.change.history.expiry import Expiry
 from oasis.change.plan_card import ahead
-from oasis.change.policy import APPROVALS, Policy
-from oasis.config.settings import Settings
+from oasis.change.policy import Policy
+from oasis.config.settings import APPROVALS, Settings
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.daemon import migration
@@ -389,6 +389,10 @@ class Daemon:
         settings = self.settings
         self.parts.leave()
         self.offline.close()  # its next process sees which languages are installed
+        fault = settings.fault()
+        self.parts.part("notice").forget("settings_wrong")
+        if fault:
+            self.parts.part("notice").tell("settings_wrong", fault)
         try:
             confirm_s, management_s = settings.number("confirm_s", 0), settings.number("management_confirm_s", 0)
             approval = settings.choice("approval", APPROVALS)
@@ -412,14 +416,15 @@ class Daemon:
 
         A run that only waits for an approval is none of it: it may never end.
         """
-        if not parts.has_changed():
+        news = parts.news()
+        if not news:
             return ""
         pending = self.transaction.pending()
         busy = ["change %s waits for your Keep" % pending["id"]] if pending else []
         for run in self.runs.active():
             if run.state != "waiting" and not run.is_cancelled():
                 busy.append("run %s%s" % (run.id, " in chat " + run.chat if run.chat else ""))
-        return "%s (now: %s)" % (_WAIT, ", ".join(busy)) if busy else ""
+        return _WAIT % (news, ", ".join(busy)) if busy else ""
 
     def note_waiting(self, words: str, is_new: bool) -> None:
         """Note for the init script what other parts wait for, "" for nothing; tell the owner of the first of it."""
@@ -428,6 +433,8 @@ class Daemon:
         if words and is_new:
             log(words)
             self.parts.part("notice").tell("parts_waiting", words)
+        elif not words:
+            self.parts.part("notice").forget("parts_waiting")
 
     def may_begin_again(self) -> bool:
         """Tell whether the program may begin again now; what only waits for an approval is ended for that."""
@@ -480,7 +487,7 @@ def _tried(name: str, step: Callable[[], object]) -> None:
 
 
 _IDS = threading.Lock()
-_WAIT = "other parts are installed: they are taken up when nothing runs and no change waits"
+_WAIT = "%s: this is taken up when nothing runs and no change waits (now: %s)"
 # What is built once at the start, and would pull the rug from under what is going on.
 AT_START = ("alive_loopback", "bus", "chat_path", "sync", "sync_interval_s", "uci_backend")
 # procd kills 5 s after it asked; the transaction needs the rest.

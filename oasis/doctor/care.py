@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oasis.config.settings import fault_of
 from oasis.core import clean
 from oasis.doctor.scene import SkippedError, data, digits, seen, whole
 from oasis.uci.model import flag, words
@@ -169,6 +170,9 @@ def broken(scene: Scene) -> Found:
         text = scene.text("/etc/config/" + name)
         if text.strip() and not scene.config(name) and any(line.split()[:1] == ["config"] for line in text.split("\n")):
             yield seen("config-broken", name, {"package": name}, ["/etc/config/%s cannot be read by uci" % name])
+    fault = fault_of(scene.config("oasis"))
+    if fault:
+        yield seen("settings-wrong", "", {}, [fault])
 
 
 def unfinished(scene: Scene) -> Found:

@@ -51,6 +51,8 @@ _TABLES: dict[str, type] = {
 }  # fmt: skip
 _LISTS = ("ADDING", "LOOKING", "BUS_SHARED")
 _ARGUMENTS = (str, int, bool, list, dict)
+_LOST = "its file %s is missing or cut off, as when the flash was full"
+_MAGIC = "\\r\\n'"  # ends the magic number of every Python, as the error shows it
 _KINDS = ("methods", "commands", "chat_commands")
 _read: list[list[ModuleType]] = []
 _seen: dict[str, tuple[int, int]] = {}
@@ -59,15 +61,22 @@ refused: dict[str, str] = {}
 
 
 def _installed() -> dict[str, tuple[int, int]]:
-    """Return {name of a part that is here: inode and time of its manifest}."""
+    """Return {name of a part that is here: inode of its manifest and when that was written, 0 for a lost manifest}.
+
+    A package that was removed leaves folders, and the bytecode in them that was made here, but no other files.
+    """
     found = {}
     for name in sorted(os.listdir(_HERE)):
         for suffix in (".py", ".pyc"):  # where only bytecode is installed there is no .py
             try:
                 status = os.stat(f"{_HERE}/{name}/manifest{suffix}")
-                found[name] = (status.st_ino, status.st_mtime_ns)
+                found[name] = (status.st_ino, status.st_ctime_ns)  # a package sets the other time, maybe as it was
             except OSError:
                 continue
+        folder = f"{_HERE}/{name}"
+        inside = os.listdir(folder) if name not in found and name[0] != "_" and os.path.isdir(folder) else ()
+        if any(os.path.isfile(f"{folder}/{file}") for file in inside):
+            found[name] = (0, 0)
     return found
 
 
@@ -76,9 +85,11 @@ def is_here(part: str) -> bool:
     return any(os.path.exists(f"{_HERE}/{part}/manifest{suffix}") for suffix in (".py", ".pyc"))
 
 
-def has_changed() -> bool:
-    """Tell whether other parts are installed than were when the manifests were read."""
-    return _seen != _installed()
+def news() -> str:
+    """Return what parts were installed or removed since the manifests were read, "" for nothing."""
+    now = _installed()
+    changed = [name for name in sorted({*_seen, *now}) if _seen.get(name) != now.get(name)]
+    return ", ".join(_title(name) + (" was installed" if name in now else " was removed") for name in changed)
 
 
 def manifests() -> tuple[ModuleType, ...]:
@@ -100,6 +111,13 @@ def manifests() -> tuple[ModuleType, ...]:
     return tuple(_read[0])
 
 
+def read_again() -> None:
+    """Have the manifests read anew: a program that talks to the service goes on while that takes up other parts."""
+    _read.clear()
+    _seen.clear()
+    refused.clear()
+
+
 def _not_whole(part: str) -> str:
     """Return which file of a part is missing or cut off, as on a full flash; "" where none is.
 
@@ -110,7 +128,7 @@ def _not_whole(part: str) -> str:
         with open(folder + "files.json", "rb") as file:
             sizes = jsonl.loads(file.read())
     except FileNotFoundError:
-        return ""
+        sizes = {}
     except (OSError, SchemaError):
         sizes = {"files.json": -1}
     for name, size_bytes in sizes.items() if isinstance(sizes, dict) else ():
@@ -119,12 +137,14 @@ def _not_whole(part: str) -> str:
         except OSError:
             is_whole = False
         if not is_whole:
-            return f"its file {name} is missing or cut off, as when the flash was full"
-    return ""
+            return _LOST % name
+    return "" if is_here(part) else _LOST % "manifest"
 
 
 def _why(error: BaseException) -> str:
     words = str(error) or type(error).__name__
+    if isinstance(error, EOFError) or "marshal data" in words or ("bad magic number" in words and words[-5:] != _MAGIC):
+        return "a file of it is damaged (%s)" % words
     if isinstance(error, ImportError) and "bad magic number" in words:
         return "it is made for another Python than that of this router (%d.%d)" % sys.version_info[:2]
     return words
@@ -212,10 +232,11 @@ def first(attribute: str) -> Any:
 def missing(kind: str, name: str) -> UsageError | None:
     """Return what to say of a name that only a part knows which is not in use, None where no part knows it.
 
-    `kind` is commands, chat_commands, methods (their first words) or tools.
+    `kind` is commands, chat_commands, methods (their first words) or tools; "*x*" is every name with x in it.
     """
     for part, row in jsonl.table(__file__, "known.json").items():
-        if part != "core" and name in row[kind]:
+        is_like = any(one[0] == "*" and one[1:-1] in name for one in row.get(kind, ()))
+        if part != "core" and (name in row[kind] or (is_like and (part in refused or not is_here(part)))):
             return absent(part)
     return None
 
@@ -241,7 +262,8 @@ def all_missing(state_folder: str = "", types: set[str] | frozenset[str] = froze
 
     With a folder only of those that keep something there, or have one of these types of sections in the settings.
     """
-    there = {manifest.__name__.split(".")[2] for manifest in manifests()} & {*_installed()} - {*refused}
+    names = {manifest.__name__.split(".")[2] for manifest in manifests()} - {*refused}
+    there = {name for name in names if is_here(name)}
     found = {}
     for name, row in jsonl.table(__file__, "known.json").items():
         if name in there or name == "core":
@@ -252,9 +274,13 @@ def all_missing(state_folder: str = "", types: set[str] | frozenset[str] = froze
     return found
 
 
-def all_refused() -> dict[str, UsageError]:
-    """Return what to say of each part that is installed and cannot be used."""
-    return {name: absent(name) for name in sorted(refused)}
+def all_refused(without: tuple[str, ...] = ()) -> dict[str, UsageError]:
+    """Return what to say of the parts that are installed and cannot be used, once of those with the same reason."""
+    manifests()
+    reasons: dict[str, list[str]] = {}
+    for name in sorted({*refused} - {*without}):
+        reasons.setdefault(refused[name], []).append(name)
+    return {"+".join(names): _refusal(names, why) for why, names in reasons.items()}
 
 
 def _has_content(path: str) -> bool:
@@ -266,12 +292,26 @@ def _has_content(path: str) -> bool:
 
 def absent(part: str) -> UsageError:
     """Return what to say of a part that is not in use, with the command that mends it."""
-    title = jsonl.table(__file__, "known.json").get(part, {}).get("title", part)
-    package = "oasis-" + part
-    if part in refused:
-        hint = "install it again: " + install(package, True)
-        return UsageError(f"{title}: the package {package} cannot be used: {refused[part]}", hint)
-    return UsageError(f"{title}: not installed", install(package))
+    is_installed = part in _installed()
+    why = refused.get(part) or (_not_whole(part) if is_installed else "")
+    if why:
+        return _refusal([part], why)
+    if is_installed:
+        words = "installed, and taken up when nothing runs and no change waits"
+        return UsageError(f"{_title(part)}: {words}", "what it waits for: oasis status")
+    return UsageError(f"{_title(part)}: not installed", install("oasis-" + part))
+
+
+def _title(part: str) -> str:
+    title: str = jsonl.table(__file__, "known.json").get(part, {}).get("title", part)
+    return title
+
+
+def _refusal(names: list[str], why: str) -> UsageError:
+    packages = ["oasis-" + name for name in names]
+    words = f"the package{'s' * (len(names) > 1)} {', '.join(packages)} cannot be used: {why}"
+    hint = "install it again: " + install(" ".join(packages), True)
+    return UsageError(f"{', '.join(map(_title, names))}: {words}", hint)
 
 
 def broken(part: str, error: BaseException) -> UsageError:

@@ -158,7 +158,7 @@ class Registry:
         for _, spec, permit in self._tools():
             if spec["name"] == name:
                 return spec, permit
-        raise UsageError("there is no tool %r" % name, "list them with: oasis tools")
+        raise parts.missing("tools", name) or UsageError("there is no tool %r" % name, "list them with: oasis tools")
 
     def _tools(self) -> Iterator[Found]:
         """Yield all tools with what the owner set; a caller that stops early does not load the other sources."""

@@ -149,6 +149,7 @@ def test_a_model_s_summary_is_repeated_to_no_other_chat(scene, again, summary):
     assert any(LAUNDER in one["summary"] for one in here.daemon.call("change.list")["changes"])
 
 
+@pytest.mark.part("mcp")
 def test_an_undo_by_an_mcp_client_waits_for_the_owner(scene):
     here = scene()
     here.say("call it pwned", [PWNED], "Done.")

@@ -114,8 +114,11 @@ def test_the_table_is_the_one_written_down():
     assert set(TABLE) == {name for name in WRITES | READS if name.partition(".")[0] not in words}
 
 
+CLIENT = pytest.param({"name": "client", "terminal": False}, marks=pytest.mark.part("mcp"))
+
+
 @pytest.mark.parametrize("name", sorted(WRITES & set(TABLE)))
-@pytest.mark.parametrize("role", [VIEWER, {"name": "client", "terminal": False}, {"name": "", "terminal": True}])
+@pytest.mark.parametrize("role", [VIEWER, CLIENT, {"name": "", "terminal": True}])
 def test_who_is_not_the_owner_changes_nothing(daemon, name, role):
     if role["name"] == "client" and name in PROPOSED:
         return  # what comes of these, tests/parts/mcp tries

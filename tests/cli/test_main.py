@@ -1,7 +1,10 @@
 """The program as a whole, where a scenario cannot say it."""
 
+import json
 import os
 import subprocess
+
+import pytest
 
 from tests.cli import launcher
 from tests.cli.fake_daemon import FakeDaemon
@@ -37,6 +40,13 @@ def test_text_that_is_no_utf8_is_refused_before_it_is_sent(tmp_path):
         assert daemon.calls == []
     assert done.returncode == 2
     assert done.stderr.startswith(b"oasis: error: the text is not valid UTF-8\n")
+
+
+@pytest.mark.parametrize("words", ["telegramm -j", "undo --json x y", "prompt -j"])
+def test_words_that_are_no_command_are_an_error_object_for_who_reads_json(tmp_path, words):
+    argv = [*launcher.install(tmp_path), *words.split()]
+    done = subprocess.run(argv, env=launcher.environment(tmp_path), capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and json.loads(done.stdout)["error"]["code"] == "usage"
 
 
 def test_help_names_every_command_and_status_and_needs_no_service(tmp_path):

@@ -1,10 +1,13 @@
 import os
 import socket
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
-from oasis.cli.rpc_client import REPLY_BYTES, Client, NoDaemon, error_of
+from oasis.cli.rpc_client import REPLY_BYTES, BrokenOff, Client, NoDaemon, error_of
 from oasis.errors import OasisError, PeerError, PolicyError, ProviderTimeout, RollbackError, UsageError
 from tests.cli.fake_daemon import FakeDaemon
 
@@ -113,6 +116,49 @@ def test_late_answer_is_not_taken_for_the_next_calls(tmp_path):
             client.call("run.poll", {})
         assert client.call("run.cancel", {}) == {"state": "cancelled"}
         go_on.set()
+
+
+def test_a_service_that_begins_is_waited_for_as_long_as_its_process_lives(tmp_path):
+    folder = tmp_path / "var/run/oasis"
+    folder.mkdir(parents=True)
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "oasisd"])
+    (folder / "lock").write_text(f"{process.pid}\n")
+    late = []
+    timer = threading.Timer(0.6, lambda: late.append(FakeDaemon(tmp_path, [("info", {}, {"version": "1"})])))
+    timer.start()
+    try:
+        assert Client(path_of(tmp_path)).call("info", {}) == {"version": "1"}
+    finally:
+        timer.join()
+        late[0].stop()
+    ending = threading.Timer(0.6, process.kill)
+    ending.start()
+    begun_s = time.monotonic()
+    with pytest.raises(NoDaemon, match="is not running"):
+        Client(path_of(tmp_path)).call("info", {})
+    assert 0.5 < time.monotonic() - begun_s < 10
+    process.wait()
+
+
+def test_a_connection_that_is_over_is_made_anew_and_nothing_is_sent_twice(tmp_path):
+    def breaks(_):
+        second.stop()
+        raise OSError
+
+    told = []
+    first = FakeDaemon(tmp_path, [("info", {}, {"version": "1"})])
+    client = Client(path_of(tmp_path))
+    assert client.ask("info", {}, told.append) == {"version": "1"} and told == []
+    first.stop()
+    second = FakeDaemon(tmp_path, [("info", {}, {"version": "2"}), ("run.start", None, breaks)])
+    assert client.ask("info", {}, told.append) == {"version": "2"}
+    assert len(told) == 1 and "began again" in told[0]
+    with pytest.raises(BrokenOff) as caught:
+        client.ask("run.start", {"message": "x"}, told.append)
+    assert caught.value.exit_status == 69 and "look what was done" in caught.value.hint
+    with FakeDaemon(tmp_path, [("info", {}, {"version": "3"})]) as third:
+        assert client.ask("info", {}, told.append) == {"version": "3"}
+        assert [method for method, _ in third.calls] == ["info"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may open every socket")

@@ -3,10 +3,12 @@
 import os
 import re
 import signal
+import subprocess
 import time
 
 import pytest
 
+from tests.cli import launcher
 from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 
@@ -60,6 +62,37 @@ def test_a_value_that_is_none_changes_nothing_and_stops_nobody(daemon):
     set_option(daemon, "approval", "none")
     hang_up(daemon, "the settings stay as they were: oasis.main.worker_max is 'many'")
     assert daemon.call("info")["approval"] == "risky"
+
+
+def test_a_wrong_value_is_said_where_the_owner_looks_until_it_is_right(daemon, tmp_path):
+    set_option(daemon, "approval", "foo")
+    hang_up(daemon, "the settings stay as they were: oasis.main.approval is 'foo'")
+    words = "/etc/config/oasis: oasis.main.approval is 'foo' (one of risky, all, none)"
+    status = [*launcher.install(tmp_path), "status"]
+
+    def shown():
+        done = subprocess.run(
+            status, env=launcher.environment(daemon.root), capture_output=True, text=True, check=False
+        )
+        return done.stdout + done.stderr
+
+    assert words + "; what was in force before stays" in shown() and "approval: risky" in shown()
+    assert [one["text"] for one in daemon.call("notice.list")["notices"] if words in one["text"]]
+    assert words in str(daemon.call("doctor.run"))
+    set_option(daemon, "approval", "all")
+    hang_up(daemon, "settings taken over: approval")
+    assert "'foo'" not in str([daemon.call("notice.list"), daemon.call("doctor.run"), shown()])
+    set_option(daemon, "approval", "bar")
+    assert daemon.stop() == 0
+    told = shown()
+    assert "is not running" in told and "oasis.main.approval is 'bar' (one of risky, all, none); then start it" in told
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_said(daemon):
+    with open(daemon.root + "/etc/config/oasis", "a") as handle:
+        handle.write("\nconfig telegram 'telegram'\n\toption enabled 'maybe'\n")
+    assert "oasis.telegram.enabled is 'maybe' (1 or 0)" in daemon.call("info")["settings_wrong"]
+    assert "oasis.telegram.enabled is 'maybe' (1 or 0)" in str(daemon.call("doctor.run"))
 
 
 def test_a_signal_for_nothing_says_nothing(daemon):

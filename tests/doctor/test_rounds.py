@@ -189,6 +189,8 @@ FAULTS = [
     ("staged", "", file("/tmp/.uci/dhcp", b"dhcp.lan.limit='50'\n")),
     ("config-broken:luci", "", lambda clinic: (clinic.router.files.__setitem__("luci", b"config core 'x\n"),
      file("/etc/config/luci", b"config core 'x\n")(clinic))),
+    ("settings-wrong", "", lambda clinic: clinic.router.files.__setitem__(
+        "oasis", b"config oasis 'main'\n\toption approval 'foo'\n")),
     ("rollback-failed:d1", "", lambda clinic: clinic.history.append({"id": "d1", "state": "rollback_failed",
      "summary": "move the LAN", "reason": "no space left"})),
     ("part-refused:schedule", "", lambda clinic: clinic.refused.update(

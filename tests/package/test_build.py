@@ -241,6 +241,18 @@ def test_a_python_that_is_not_here_is_named(packaging, tree, tmp_path):
     )
 
 
+@pytest.mark.parametrize("python", ["foo", "3.9", "3", "2.7", "3.x", ""])
+def test_what_is_no_python_that_oasis_runs_with_is_refused_and_the_feeds_of_others_stay(tree, tmp_path, python):
+    out = tmp_path / "out"
+    (out / "any").mkdir(parents=True)
+    done = build(tree, out, "--python", python or "python")
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"package: PYTHON={python or 'python'}: it is 3.10 or later, like 3.11, or any\n",
+    )
+    assert (out / "any").is_dir()
+
+
 def test_sources_to_read_are_beside_what_runs(built):
     inside = parts(next(data for name, (_, data, _) in built.items() if name.startswith("oasis-src_")))
     files = [info.name for info, _ in inside["./data.tar.gz"] if info.isfile()]

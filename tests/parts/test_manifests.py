@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -131,6 +133,8 @@ def test_a_command_of_a_missing_part_names_what_installs_it(copy, tmp_path, part
     done = oasis(copy, *words, OASIS_ROOT=str(tmp_path))
     assert done.returncode == 2
     assert f"{title}: not installed" in done.stderr and f"{command} oasis-{part}" in done.stderr
+    error = json.loads(oasis(copy, *words, "-j", OASIS_ROOT=str(tmp_path)).stdout)["error"]
+    assert (error["message"], error["hint"]) == (f"{title}: not installed", f"{command} oasis-{part}")
 
 
 def test_a_slash_command_of_a_missing_part_names_what_installs_it(copy, request):
@@ -335,10 +339,84 @@ def test_a_built_in_service_that_breaks_while_the_daemon_runs_says_so(copy, daem
     assert "install it again: opkg install --force-reinstall oasis-offline" in str(events)
 
 
-def test_bytecode_of_another_python_is_called_so(copy):
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\x9f\x0c\r\n" + bytes(12), "made for another Python"),
+        (importlib.util.MAGIC_NUMBER + bytes(12), "a file of it is damaged"),
+        (importlib.util.MAGIC_NUMBER + bytes(2000), "a file of it is damaged"),
+        (bytes(2000), "a file of it is damaged"),
+        (b"\xff" * 2000, "a file of it is damaged"),
+    ],
+)
+def test_bytecode_of_another_python_and_what_is_damaged_are_called_so(copy, data, words):
     os.remove(copy / "schedule/manifest.py")
-    (copy / "schedule/manifest.pyc").write_bytes(b"\xf3\r\r\x00" + bytes(12))
-    assert "made for another Python" in run(copy, TABLES)["refused"]["schedule"]
+    (copy / "schedule/manifest.pyc").write_bytes(data)
+    assert words in run(copy, TABLES)["refused"]["schedule"]
+
+
+@pytest.mark.parametrize("has_list", [True, False])
+def test_a_part_whose_manifest_was_lost_is_not_called_missing(copy, daemon, has_list):
+    if has_list:
+        (copy / "schedule/files.json").write_text('{"manifest.py": 1, "scheduler.py": 1}')
+    told(daemon, "ready on")
+    time.sleep(1)  # it looks once more which parts there are
+    os.remove(copy / "schedule/manifest.py")
+    told_of = "the schedule: the package oasis-schedule cannot be used: its file manifest"
+    again = "install it again: opkg install --force-reinstall oasis-schedule"
+    error = daemon.call("schedule.list")["error"]
+    assert error["message"].startswith(told_of) and error["hint"] == again
+    daemon.process.send_signal(signal.SIGHUP)
+    soon(daemon, lambda: "schedule.list" not in methods(daemon))
+    done = oasis(copy, "schedule", OASIS_ROOT=daemon.root)
+    assert told_of in done.stderr and again in done.stderr and done.returncode == 2
+    assert told_of in oasis(copy, "status", OASIS_ROOT=daemon.root).stdout
+    for name in os.listdir(copy / "schedule"):  # what a package manager leaves of a part that it removed
+        if os.path.isfile(copy / "schedule" / name):
+            os.remove(copy / "schedule" / name)
+    assert "the schedule: not installed" in oasis(copy, "schedule", OASIS_ROOT=daemon.root).stderr
+
+
+def test_parts_of_another_version_are_one_line_with_one_command(copy, tmp_path):
+    for name in ("schedule", "memory", "telegram"):
+        (copy / name / "manifest.py").write_text('VERSION = "0.0.1"')
+    with open(REPOSITORY + "/package/scripts/oasis.postinst", encoding="utf-8") as file:
+        code = re.search("python3 -ISB -c '([^']*)'", file.read()).group(1).replace("/usr/lib/oasis", str(copy)[:-12])
+    line = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True).stdout
+    assert line.startswith("oasis: ") and line.count("\n") == 1
+    assert line.endswith(": opkg install --force-reinstall oasis-memory oasis-schedule oasis-telegram\n")
+    daemon = start_daemon(copy_root(str(tmp_path / "router")), library=str(copy.parent.parent))
+    try:
+        shown = oasis(copy, "status", OASIS_ROOT=daemon.root).stdout
+        assert len(re.findall("force-reinstall", shown)) == 1
+        assert "opkg install --force-reinstall oasis-memory oasis-schedule oasis-telegram\n" in shown
+        advice = [one["advice"] for one in daemon.call("doctor.run")["findings"] if one["id"].startswith("part-ref")]
+        assert len(advice) == 1 and advice[0].count("install it again") == 1
+    finally:
+        daemon.stop()
+
+
+def test_a_part_that_was_replaced_by_one_of_the_same_size_and_time_is_taken_up(copy, daemon):
+    path = copy / "schedule/manifest.py"
+    before = os.stat(path)
+    data = path.read_bytes()
+    told(daemon, "ready on")
+    time.sleep(1)  # it looks once more which parts there are
+    path.write_bytes(data)  # the same inode, too
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    daemon.process.send_signal(signal.SIGHUP)
+    soon(daemon, lambda: daemon.log().count("ready on") == 2)
+
+
+def test_a_part_that_waits_to_be_taken_up_is_not_called_missing(copy, tmp_path, request):
+    os.rename(copy / "schedule", copy.parent.parent / "schedule")
+    daemon = request.getfixturevalue("daemon")
+    told(daemon, "ready on")
+    time.sleep(1)  # it looks once more which parts there are
+    os.rename(copy.parent.parent / "schedule", copy / "schedule")
+    done = oasis(copy, "schedule", OASIS_ROOT=daemon.root)
+    assert "the schedule: installed, and taken up when nothing runs and no change waits" in done.stderr
+    assert done.returncode == 2 and "not installed" not in done.stderr
 
 
 @pytest.fixture
@@ -537,12 +615,14 @@ def test_a_removed_part_takes_no_order_while_a_run_keeps_the_service_from_beginn
         assert "pwned" not in scene.config("system")
         info = daemon.call("info")
         assert {"telegram", "schedule", "memory", "lua"} <= {one["part"] for one in info["missing"]}
+        assert "the messenger was removed: this is taken up when" in info["parts_wait"]
         assert run in info["parts_wait"] and notices(daemon, "parts_waiting") == [info["parts_wait"]]
         with open(scene.root + "/var/run/oasis/waits") as file:
             assert file.read() == info["parts_wait"] + "\n"
         daemon.call("run.cancel", run=run)
         soon(daemon, lambda: "telegram.list" not in methods(daemon))
         assert not os.path.exists(scene.root + "/var/run/oasis/waits") and daemon.call("info")["parts_wait"] == ""
+        assert notices(daemon, "parts_waiting") == []
     finally:
         scene.close()
         model.shutdown()
@@ -550,16 +630,24 @@ def test_a_removed_part_takes_no_order_while_a_run_keeps_the_service_from_beginn
 
 def test_the_owner_is_told_when_the_service_in_use_or_the_way_to_a_server_goes(copy, daemon):
     daemon.call("mcp.add", name="files", command=["/opt/files"])
+    assert "no tool" in daemon.call("tool.set", name="files___gone", enabled=True)["error"]["message"]
+    daemon.call("telegram.set", enabled=True)
     run = daemon.call("run.start", message="what is my lan address?")["run"]
     soon(daemon, lambda: daemon.call("run.poll", run=run)["state"] == "done")
-    for name in ("offline", "mcp"):
+    for name in ("offline", "mcp", "telegram"):
         shutil.rmtree(copy / name)
     daemon.process.send_signal(signal.SIGHUP)
-    assert soon(daemon, lambda: len(notices(daemon, "part_missing")) > 1 and notices(daemon, "part_missing")) == [
+    assert soon(daemon, lambda: len(notices(daemon, "part_missing")) > 2 and notices(daemon, "part_missing")) == [
         "MCP: not installed, and what it keeps for you waits for it: opkg install oasis-mcp",
+        "the messenger: not installed, and what it keeps for you waits for it: opkg install oasis-telegram",
         "the built-in service: not installed, and no other AI service is set up, so nothing answers: "
         "opkg install oasis-offline",
     ]
+    run = daemon.call("tool.call", name="files___read", arguments={})["run"]
+    events = daemon.call("run.poll", run=run, since=0, wait_ms=10000)["events"]
+    assert "opkg install oasis-mcp" in str(events)
+    assert "opkg install oasis-mcp" in str(daemon.call("tool.set", name="files___read", enabled=True)["error"])
+    assert "opkg install" not in str(daemon.call("tool.set", name="nobody_has_this", enabled=True)["error"])
 
 
 def test_a_token_is_kept_and_taken_away_without_the_messenger(copy, daemon):

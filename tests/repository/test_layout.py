@@ -172,7 +172,7 @@ def test_no_source_and_no_table_of_the_core_names_a_module_of_a_part():
     """Also what an import does not show: a name for importlib or __import__, and one in a JSON table."""
     outside = [(name, text) for name, _, text in sources() if area(name).partition(".")[2] not in PARTS]
     found = [(name, part) for name, text in outside for _, part in parts_named(ast.parse(text))]
-    tables = [path for path in glob.glob(PACKAGE + "/**/*.json", recursive=True) if not parts_in(path)]
+    tables = [path for path in glob.glob(PACKAGE + "/**/*.json", recursive=True) if not parts_in(path[len(PACKAGE) :])]
     for path in tables:
         with open(path, encoding="utf-8") as handle:
             found += [(path, part) for _, part in parts_named(ast.parse(repr(handle.read())))]

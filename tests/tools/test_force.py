@@ -311,7 +311,13 @@ def test_what_is_forbidden_is_not_kept_for_anybody(router):
     assert not of_type(router.proposed("uci set oasis.main.approval=none"), "refused")
 
 
-@pytest.mark.parametrize("role", ["viewer", "client", "schedule", ""])
+OF_PARTS = [
+    pytest.param("client", marks=pytest.mark.part("mcp")),
+    pytest.param("schedule", marks=pytest.mark.part("schedule")),
+]
+
+
+@pytest.mark.parametrize("role", ["viewer", *OF_PARTS, ""])
 def test_nobody_but_the_owner_forces(router, role):
     shown = of_type(router.proposed(BAD), "refused")[0]
     for name, params in (("plan.force", {"refused": shown["refused"]}), ("plan.propose", {"commands": [BAD]})):

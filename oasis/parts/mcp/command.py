@@ -11,7 +11,7 @@ import sys
 import time
 
 from oasis.cli.commands import OK
-from oasis.cli.rpc_client import Client, NoDaemon
+from oasis.cli.rpc_client import LOOK_S, WAIT_S, Client, NoDaemon
 from oasis.cli.terminal import Screen, read_secret
 from oasis.errors import UsageError
 from oasis.parts.mcp.server import Session
@@ -66,11 +66,6 @@ def _list(reply: ServerList, screen: Screen) -> int:
     return screen.result(reply, lines or "no MCP server is set up; `oasis help servers` says how")
 
 
-_LOOK_S = 0.25
-# How long a service that begins again is waited for: a slow router loads it in ten seconds.
-WAIT_S = 20.0
-
-
 def connect(path: str, name: str, wait_s: float = WAIT_S) -> Ask:
     """Return the `call` of a new connection, lowered to the role of a client for good.
 
@@ -88,7 +83,7 @@ def connect(path: str, name: str, wait_s: float = WAIT_S) -> Ask:
             except NoDaemon:
                 if time.monotonic() > until_s:
                     raise
-                time.sleep(_LOOK_S)
+                time.sleep(LOOK_S)
             except BaseException:
                 client.close()  # it is not lowered: nothing is asked over it
                 raise

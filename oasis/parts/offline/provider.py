@@ -21,13 +21,13 @@ from oasis.core import jsonl
 from oasis.parts import install, is_here
 from oasis.parts.offline import caution, results
 from oasis.parts.offline.caution import Moments
-from oasis.parts.offline.clause import Lexicon, Names, Naming, narrow
+from oasis.parts.offline.clause import VERBS, Lexicon, Names, Naming, narrow, spaced
 from oasis.parts.offline.frames import Frames
 from oasis.parts.offline.reading import Grammar, Part, familiarity, kinds_of
 from oasis.parts.offline.results import sentence
 from oasis.parts.offline.sets import Fulfilment
 from oasis.parts.offline.slots import Problem, World
-from oasis.parts.offline.understanding import SURE, UNSURE, Evidence, Guess, Understander, Words, merged, together
+from oasis.parts.offline.understanding import NONE, SURE, UNSURE, Evidence, Guess, Understander, Words, merged, together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Provider:
         self.languages = {name: common for name, common in self._common.items() if _is_here(name)}
         if "en" not in self.languages:
             raise ImportError("the file intents/en.json is missing")
-        self._absent = data["absent"]
+        self.texts = data["absent"]
         self.intents = data["intents"]
         self.providers = data["providers"]
         self._services = data["services"]
@@ -82,16 +82,24 @@ class Provider:
         """Return what to say to who speaks a language that is not installed, in that language; "" to all others."""
         if len(self.languages) == len(self._common):
             return ""
-        known = {name: familiarity(said, common) for name, common in self._common.items()}
-        spoken = max(known, key=lambda name: (known[name], name in self.languages))
-        if spoken in self.languages or not self._tells_of(spoken, said):
+        known = self.spoken(said)
+        # In a tie it is not English: "Updates suchen" begins with a word that both have.
+        spoken = max(known, key=lambda name: (known[name], name not in self.languages))
+        if spoken in self.languages or not known[spoken]:
             return ""
-        return sentence(self._absent[spoken], {"install": install("oasis-offline-" + spoken, _is_here(spoken))})
+        return sentence(self.texts[spoken], {"install": install("oasis-offline-" + spoken, _is_here(spoken))})
 
-    def _tells_of(self, spoken: str, said: str) -> bool:
-        """Tell whether a sentence has a word of a language which is none of English, as "internet" is."""
-        lexicon = self.words("en").lexicon
-        return familiarity(said, [word for word in self._common[spoken] if not lexicon.knows(word)]) > 0
+    def spoken(self, said: str) -> dict[str, int]:
+        """Return how many words speak for each language; characters that no list has are Chinese."""
+        known = {name: familiarity(said, common) for name, common in self._common.items()}
+        if not any(known.values()):
+            known["zh"] = int(spaced(said) != said)
+        return known
+
+    def is_foreign(self, said: str) -> bool:
+        """Tell whether a text has a word of another language than English, which is hardly a name."""
+        known = self.spoken(said)
+        return sum(known.values()) > known["en"]
 
     def _read(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what is made of a language's files. Raises: _Broken; ImportError for English."""
@@ -288,11 +296,29 @@ class Session:
         return answer
 
     def _is_request(self, said: str) -> bool:
-        return any(self._known.grammar(name).read(said, self._is_value)[0] for name in self._order)
+        """Tell whether a sentence is a request, with more than the word for a thing in front of a foreign one."""
+        for name in self._order:
+            parts = self._known.grammar(name).read(said, self._is_value)[0]
+            if parts:
+                return not any(self._known.is_foreign(self.by_concepts(name).bare(said, part)) for part in parts)
+        return False
 
     def _by_familiarity(self, said: str) -> list[str]:
-        known = {name: familiarity(said, common) for name, common in self._known.languages.items()}
+        known = self._known.spoken(said)
         return sorted(self._order, key=lambda name: -known[name])
+
+    def _doubt(self, said: str, parts: list[Part]) -> int:
+        """Return how certain requests can be: a name needs a word that assigns it, and is no word for what to do."""
+        most = SURE
+        for part in parts:
+            reader = self.by_concepts(self._kept)
+            value = reader.bare(said, part)
+            if value:
+                is_verb = value[:1].islower() and (
+                    self._known.is_foreign(value) or reader.clause(value).concepts & VERBS
+                )
+                most = min(most, NONE if is_verb else SURE if "key" in part.slots else UNSURE)
+        return most
 
     def _answer(self, said: str, before: Answer) -> Answer:
         if before.is_guess and not before.missing[1]:
@@ -376,9 +402,24 @@ class Session:
         is_open = len(parts) == 1 and bool(parts[0].slots)
         if is_held or (is_open and self.by_concepts(name).speaks_against(said, parts[0])):
             parts = []
+        most = self._doubt(said, parts)
+        if most == UNSURE:
+            return self._asked(parts)
+        if most == NONE:
+            parts, topic = [], topic or parts[0].intent
+            self._kept = name = self._by_familiarity(said)[0]
         if parts and (keep or not any(part.is_loose() for part in parts)):
             return self._fulfil(parts)
         guess = self._guess(said, before)
+        most = self._doubt(said, guess.parts)
+        topic = topic or ("" if most else guess.parts[0].intent)
+        guess = guess.at_most(most)
+        # Nothing speaks for any language, and none that is here knows all words.
+        is_strange = guess.certainty < SURE == most and not (keep or parts or before.parts or said.split()[4:])
+        is_strange = is_strange and not any(self._known.spoken(said).values())
+        if is_strange and min([self.by_concepts(name).unknown(said) for name in self._order]) > 1:
+            self.use("en")
+            return Answer(self._explained("") + "\n" + self._known.texts["other"])
         if guess.certainty < SURE and keep:
             self._kept = name  # an answer to a question is in the language of the question
         if parts and guess.certainty < SURE:

@@ -301,6 +301,19 @@ def kinds_of(intent: Intent) -> dict[str, str]:
     return {slot: rule["type"] for slot, rule in intent.get("slots", {}).items()}
 
 
-def familiarity(sentence: str, common: list[str]) -> int:
-    """Return how many words of the sentence are among the common ones of a language."""
-    return sum(1 for token in tokenize(sentence[:SENTENCE_CHARS], {}) if token.norm in common)
+def familiarity(sentence: str, known: list[str]) -> int:
+    """Return how many words of a sentence tell its language: `known` are words, beginnings of words, and prefixes.
+
+    A prefix stands before one of these, or is that of a verb with `en` at its end: herausfinden.
+    """
+    found = 0
+    words, stems, prefixes = map(str.split, known)
+    for token in tokenize(sentence[:SENTENCE_CHARS], {}):
+        for prefix in ("", *prefixes):
+            rest = token.norm[len(prefix) :]
+            if token.norm.startswith(prefix) and (
+                rest in words or rest.startswith(tuple(stems)) or (prefix[2:] and rest[2:].endswith("en") and rest[4:])
+            ):
+                found += 1
+                break
+    return found

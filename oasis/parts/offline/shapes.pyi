@@ -71,8 +71,10 @@ Intent = TypedDict(
 )
 
 class IntentsData(TypedDict):
-    languages: dict[str, list[str]]  # the most common words of each
-    absent: dict[str, str]  # what is said in a language that is not installed
+    languages: dict[
+        str, list[str]
+    ]  # common words of each that others lack, beginnings of words, prefixes; see reading.familiarity
+    absent: dict[str, str]  # what is said in a language that is not installed, and to who speaks another one
     providers: dict[str, list[str]]  # of DNS
     services: list[str]
     intents: dict[str, Intent]

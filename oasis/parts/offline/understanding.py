@@ -91,11 +91,11 @@ class Evidence:
         if not self.classes or not clause.segments:
             return {}
         totals = [0.0] * len(self.classes)
-        known = sorted(name for name in {*features(clause), *(more or ())} if self._of(name))
+        known = sorted(name for name in {*features(clause), *(more or ())} if self.weights(name))
         share = 1.0 / (SCALE * math.sqrt(max(len(known), 1)))
         for name in (*known, ""):
             part = share if name else 1.0 / SCALE
-            numbers = map(int, self._of(name).split())
+            numbers = map(int, self.weights(name).split())
             request = 0
             for gap, weight in zip(numbers, numbers, strict=False):  # of one iterator: two of them at a time
                 request += gap
@@ -105,7 +105,7 @@ class Evidence:
         whole = sum(odds)
         return {name: odd / whole for name, odd in zip(self.classes, odds, strict=True)}
 
-    def _of(self, name: str) -> str:
+    def weights(self, name: str) -> str:
         return self._weights.get(name) or self._shared.get(name, "")
 
 
@@ -117,6 +117,11 @@ _GOES_ON = {"no", "instead", "to", "called", "is_", "it", "password", "name", "a
 _BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
 _LISTED = {"device", "ip", "days", "number", "encryption", "clock", "hours", "band"}  # values that are said in a row
 NONE, UNSURE, SURE = 0, 1, 2
+# Of a switch or a request, the word that says the opposite.
+_OPPOSITES = {"on": "off", "off": "on", "block": "unblock", "unblock": "block", "port_forward_remove": "open"}
+_TURNED = {"adblock_switch", "wifi_isolate", "wifi_hide"}  # on is what others would call off: away with the ads
+_NAMES = {"hostname", "ssid", "key"}  # slots of a text of any words
+_NAMED = {"ssid", "hostname", "name", "password", "wifi", "guest", "router", "network"}  # what has such a name
 # What may be left over of a sentence: for carrying it out at once, and for asking whether it was meant.
 SURE_LOSS, SURE_SHARE = 0.62, 0.3
 UNSURE_LOSS, UNSURE_SHARE = 2.4, 0.65
@@ -371,6 +376,13 @@ class Understander:
         return [one for one in fits if self._frames.needed(one.intent) <= set(one.slots)]
 
     def _loose_fit(self, clause: Clause, intent: str, fixed: dict[str, str], given: Raw) -> Fit | None:
+        state = fixed.get("switch", intent)
+        if state in _OPPOSITES and intent not in _TURNED and not clause.concepts & {state, "close", "remove"}:
+            for one in clause.segments:
+                is_new = not one.is_known() and not self._words.learned.weights("w:" + clause.norm(one))
+                is_open = is_new and state != intent and "following" not in clause.signs
+                if is_open or (_OPPOSITES[state] in one.concepts and FILLER not in one.concepts):
+                    return None  # the opposite is said, or maybe with a word that nobody knows
         frame = self._frames.loose(intent, fixed)
         found = self._frames.fit(frame, clause, given, {"on", "off"}) if frame else None
         if frame is None or found is None:
@@ -479,6 +491,21 @@ class Understander:
         odds = self._odds(self.clause(sentence))
         likely = _likeliest(odds)[:1]
         return bool(likely) and _belief(part, odds) < HARDLY and odds[likely[0]] >= CLEAR
+
+    def bare(self, sentence: str, part: Part) -> str:
+        """Return the new name when a sentence has nothing else but a word for the thing; "" when it says more."""
+        clause = self.clause(sentence)
+        for name, (value, is_quoted) in part.slots.items():
+            if len(part.slots) > 1 or is_quoted or name not in _NAMES:
+                break
+            for at, one in enumerate(clause.segments):
+                # The verb `name` stands before what is named; the noun behind it.
+                is_verb = "rename" in one.concepts and clause.concepts_at(clause.after(at)) & _NAMED
+                is_thing = clause.is_filler(at) or (one.concepts & _NAMED and not is_verb)
+                if clause.text(at, at) not in value and (not is_thing or clause.tail(at).strip(".,!")):
+                    return ""
+            return value
+        return ""
 
     def unknown(self, sentence: str) -> int:
         """Return how many words of a sentence are in no list of this language, twice; mistyped ones once."""

@@ -68,6 +68,9 @@ def read(text: str, now_s: int, zone: Zone) -> tuple[str, list[str]]:
     words = " ".join(words.replace(_TAKEN, " ").split()).strip(" .!?。\"'")
     if not words or len(words) > TEXT_CHARS:
         raise UsageError("%r is no time" % text[:80], HINT)
+    for event, said in jsonl.table(__file__, "times.json")["events"].items():
+        if any(re.fullmatch(one, words) for one in said):
+            return "on " + event, []
     forms: dict[str, list[str]] = {}
     faults: list[UsageError] = []
     rests: list[str] = []

@@ -95,3 +95,23 @@ def test_what_comes_again_is_no_end(text):
 def test_an_end_is_one_time():
     assert BERLIN.shown(moment("morgen um 20 Uhr", NOW, BERLIN)) == "2026-11-23 20:00"
     assert BERLIN.shown(moment("22:00 once", NOW, BERLIN)) == "2026-11-22 22:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        ("when the internet goes", "wan_down"), ("Whenever the connection drops", "wan_down"),
+        ("wenn das Internet ausfällt", "wan_down"), ("cuando se cae internet", "wan_down"),
+        ("cuando internet se cae", "wan_down"),
+        ("インターネットが切れたら", "wan_down"), ("网络断开时", "wan_down"),
+        ("when the internet comes back", "wan_up"),
+        ("sobald die Verbindung wieder da ist", "wan_up"), ("si vuelve la conexión", "wan_up"),
+        ("网络恢复后", "wan_up"),
+        ("when a new device joins the wifi", "new_device"), ("wenn sich ein neues Gerät anmeldet", "new_device"),
+        ("有新设备接入时", "new_device"), ("when the disk is full", "disk_full"), ("when logins fail", "failed_logins"),
+        ("when the internet goes on Sunday", None), ("when the internet is slow", None),
+    ],
+)  # fmt: skip
+def test_events_may_be_said_in_words(text, event):
+    found = outcome(text)
+    assert found == "on " + event if event else found[0] == "!"
