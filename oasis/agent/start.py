@@ -22,9 +22,8 @@ from oasis.agent.goal import Goal, checked
 from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.runs import Run, Runs
 from oasis.agent.turn import ROUNDS, Turn
-from oasis.change.policy import APPROVALS
 from oasis.chats.index import TITLE_CHARS, first_words
-from oasis.config.settings import OFFLINE, OFFLINE_SERVICE, Settings
+from oasis.config.settings import APPROVALS, OFFLINE, OFFLINE_SERVICE, Settings
 from oasis.core import clean, jsonl, schema, thread, trim
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.system.clock import Clock, Wait, is_trusted
