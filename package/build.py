@@ -89,9 +89,27 @@ def minified(path: str, data: bytes) -> bytes:
     return small(data.decode()).encode() if small and path.startswith("/www/") else data
 
 
-def dense(data: bytes) -> bytes:
-    """Return a JSON text without the blanks that only people read."""
-    return json.dumps(json.loads(data), ensure_ascii=False, separators=(",", ":")).encode()
+# At the head of JSON files: what explains them.
+_HEADS = ("about", "source", "_keys")
+_GENERATED = "/oasis/catalogue/generated/"
+
+
+def dense(path: str, data: bytes) -> bytes:
+    """Return a JSON text without what only people read; of generated options, those of one entry together."""
+    whole = json.loads(data)
+    if isinstance(whole, dict) and "/oasis/" in path:
+        whole = {name: one for name, one in whole.items() if name not in _HEADS or isinstance(one, (list, int))}
+    if _GENERATED in path:
+        whole["types"] = {name: {**one, "options": together(one["options"])} for name, one in whole["types"].items()}
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def together(options: dict[str, object]) -> list[tuple[object, str]]:
+    """Return options by what they are, in the form that oasis/catalogue/entries.py reads as well."""
+    found: dict[str, tuple[object, list[str]]] = {}
+    for name, entry in options.items():
+        found.setdefault(json.dumps(entry, sort_keys=True), (entry, []))[1].append(name)
+    return [(entry, " ".join(names)) for entry, names in found.values()]
 
 
 def terse(data: bytes) -> bytes:
@@ -105,7 +123,8 @@ def compiled(files: Files, python: str) -> Files:
     Raises: BuildError where that Python is not here, or does not understand a source.
     """
     files = {
-        path: (dense(data) if path.endswith(".json") else terse(data), what) for path, (data, what) in files.items()
+        path: (dense(path, data) if path.endswith(".json") else terse(data), what)
+        for path, (data, what) in files.items()
     }
     sources = {path: data.decode() for path, (data, _) in files.items() if path.endswith(".py")}
     if not sources:

@@ -98,10 +98,18 @@ def types(package: str) -> dict[str, SectionType]:
             found = jsonl.table(__file__, f"{folder}/{package}.json")["types"]
     if _has(_GENERATED, package):
         made: Generated = jsonl.table(__file__, "generated/" + package + ".json")
-        _add(found, made["types"], "review" if made.get("reviewed") else "rules")
+        _add(found, _apart(made["types"]), "review" if made.get("reviewed") else "rules")
     _add(found, _taken_up.get(package, {}), "installed")
     _cache = [(package, found), *_cache][:_KEPT]
     return found
+
+
+def _apart(types: dict[str, Any]) -> dict[str, SectionType]:
+    """Return generated types whose options stand together by what they are, as packages have them: [[entry, names]]."""
+    for whole in types.values():
+        if isinstance(whole["options"], list):
+            whole["options"] = {name: entry for entry, names in whole["options"] for name in names.split(" ")}
+    return types
 
 
 def take_up(files: dict[str, dict[str, SectionType]]) -> None:

@@ -82,6 +82,24 @@ def entries(book: Book, review: dict[str, Any], before: dict[str, Types]) -> tup
     return made, kept
 
 
+def by_hand() -> dict[str, Types]:
+    """Return {package: section types} of what is written by hand."""
+    return {name: types for folder in BY_HAND for name, types in stored(folder).items()}
+
+
+def without(types: Types, hand: Types) -> Types:
+    """Return what generated types add to those that are written by hand, which win over them."""
+    found: Types = {}
+    for type_, entry in types.items():
+        ours = hand.get(type_, {"options": {}})
+        if "mark" in ours or "*" in ours["options"]:
+            continue
+        options = {name: one for name, one in entry["options"].items() if name not in ours["options"]}
+        if options:
+            found[type_] = {**entry, "options": options}
+    return found
+
+
 def _is_exec(entry: Any) -> bool:
     return isinstance(entry, dict) and entry.get("mark") == "exec"
 
@@ -196,10 +214,10 @@ def main() -> int:
     review = data["packages"]
     book, apps = read(given.luci, given.feed)
     made, kept = entries(book, review, stored(FOLDER))
-    files = {
-        os.path.join(FOLDER, name + ".json"): text(types, name in review, sorted(book.services.get(name, ())))
-        for name, types in made.items()
-    }
+    hand, files = by_hand(), {}
+    for name, types in made.items():
+        added, services = without(types, hand.get(name, {})), sorted(book.services.get(name, ()))
+        files[os.path.join(FOLDER, name + ".json")] = text(added, name in review, services)
     at = [f"  {os.path.basename(os.path.abspath(one))} {commit(one)}" for one in (given.luci, *given.feed) if one]
     head = ["Sources:", *at, "", f"LuCI has a form for {len(apps)} of its applications, protocols and modules."]
     if given.luci:
