@@ -72,8 +72,21 @@ def more(name: str) -> Any:
 
 def bounds(root: Root, files: Files) -> Bounds | None:
     """Return what tells which values of options of code may be set, None where none may."""
-    found = more("bounds")
-    return found.Bounds(root, files) if found else None
+    is_here = any(os.path.exists(f"{_FOLDER}/bounds{suffix}") for suffix in (".py", ".pyc"))
+    found: Any = _Later(root, files) if is_here else None
+    return found  # type: ignore[no-any-return]
+
+
+class _Later:
+    """Bounds that are loaded with their first question: few plans ask one."""
+
+    def __init__(self, *where: object) -> None:
+        self._where = where
+
+    def __getattr__(self, name: str) -> Any:
+        made = more("bounds").Bounds(*self._where)
+        self.__dict__.update(error=made.error, allows=made.allows, told=made.told)
+        return self.__dict__[name]
 
 
 def _names(folder: str) -> list[str]:

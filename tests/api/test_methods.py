@@ -516,7 +516,7 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     operator = Operator(daemon.methods._services, run, Principal(), {"id": "chat1"})
     now = int(time.time())
     arguments = {"commands": ["uci set system.@system[0].hostname=guests"], "summary": "a note", "until": "2h"}
-    assert changes.configure(arguments, operator)["status"] == "applied"
+    assert changes.configure(arguments, None, operator, None)["status"] == "applied"
     plan = next(more["plan"] for kind, more in emitted if kind == "plan")
     change = call("change.list")["changes"][0]
     assert 0 <= change["until_unix_s"] - now - 7200 <= 5
@@ -528,7 +528,7 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
 def test_a_change_ends_by_itself_while_the_daemon_runs(daemon, call):
     operator = Operator(daemon.methods._services, NoRun(), Principal(), {"id": "chat1"})
     arguments = {"commands": ["uci set system.@system[0].hostname=attic"], "until": "1s"}
-    change = changes.configure(arguments, operator)["change"]
+    change = changes.configure(arguments, None, operator, None)["change"]
     deadline = time.monotonic() + 15
     while not call("change.load", change=change)["change"].get("undone_by"):
         assert time.monotonic() < deadline

@@ -23,8 +23,14 @@ _FOLDER = "/var/run/oasis/backup"
 SPARE_BYTES = 4 * 1024 * 1024
 
 
-def configure(arguments: shapes.ConfigureArguments, operator: Operator) -> PlanResult:
-    """Propose UCI commands as one plan."""
+def configure(
+    arguments: shapes.ConfigureArguments, router: Router, operator: Operator, watch: Watch
+) -> PlanResult:  # fmt: skip
+    """Propose UCI commands as one plan, with the packages that they need."""
+    if arguments.get("install"):
+        from oasis.tools.builtin import packages  # large, and few changes need one
+
+        return packages.configure(arguments, router, operator, watch)
     operations, notes = parsed(arguments)
     summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))
     result = operator.change(operations, summary, until)
