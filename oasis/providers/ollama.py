@@ -30,7 +30,7 @@ def build_request(messages: list[Dict], tools: list[Tool], options: Options) -> 
     limits: Dict = {"num_ctx": options.get("context_tokens") or options["profile"].get("num_ctx") or NUM_CTX}
     wire.put(limits, "num_predict", options.get("max_tokens"))
     wire.put(limits, "temperature", options.get("temperature"))
-    body = wire.begun(options, messages=_messages(gate.prepare(checked, _merge_system_runs)))
+    body = wire.begun(options, messages=_messages(gate.prepare(checked, _merge_system_runs), options))
     body["options"] = limits
     choice = options.get("tool_choice")
     if tools and choice != "none":
@@ -90,7 +90,7 @@ def _merge_system_runs(chat: list[Turn]) -> list[Turn]:
     return out
 
 
-def _messages(chat: list[Turn]) -> list[Dict]:
+def _messages(chat: list[Turn], options: Options) -> list[Dict]:
     out: list[Dict] = []
     names: dict[str, str] = {}
     newest = max([at for at, message in enumerate(chat) if message["role"] == "user"], default=0)
@@ -112,7 +112,8 @@ def _messages(chat: list[Turn]) -> list[Dict]:
             names[block["id"]] = block["name"]
             call = {"id": block["id"], "function": {"name": block["name"], "arguments": block["input"]}}
             plain.setdefault("tool_calls", []).append(call)  # type: ignore[attr-defined]
-        thoughts = "".join([block["text"] for block in gate.blocks_of(message, "thinking")])
+        ours = [block for block in gate.blocks_of(message, "thinking") if wire.metadata_of(block, options)]
+        thoughts = "".join([block["text"] for block in ours])
         if thoughts and at > newest and "tool_calls" in plain:  # models think on where they called a tool
             plain["thinking"] = thoughts
         out.append(plain)
@@ -127,6 +128,7 @@ _STOP_REASONS = {"": "end_turn", "stop": "end_turn", "length": "max_tokens", "lo
 class Decoder(decoding.Decoder):
     """Decode a streamed or whole answer of /api/chat; both are the same lines."""
 
+    _is_thinking = False
     whole_marks = b"["  # an object is a line of the stream; a list is nothing we know
 
     def make_reader(self) -> Lines:
@@ -144,7 +146,13 @@ class Decoder(decoding.Decoder):
         message = wire.part(piece, "message")
         # The other names are of servers that only imitate Ollama.
         thought = message.get("thinking") or message.get("reasoning") or message.get("reasoning_content")
-        out = events.text("thinking", thought) + events.text("delta", message.get("content"))
+        out = events.text("thinking", thought)
+        has_more = message.get("content") or message.get("tool_calls") or piece.get("done") is True
+        is_thinking = self._is_thinking or bool(thought)
+        if is_thinking and has_more:
+            out += events.echo(self.owner, {"thoughts": True})  # no other service gets them
+        self._is_thinking = is_thinking and not has_more
+        out += events.text("delta", message.get("content"))
         self.calls.extend(message.get("tool_calls"), whole=True)
         if piece.get("done") is not True:
             return out

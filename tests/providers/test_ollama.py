@@ -59,7 +59,7 @@ def test_a_tool_turn_keeps_arguments_as_objects_and_names_the_tool_of_a_result()
 
 
 def test_thoughts_go_back_with_the_calls_that_they_led_to_until_the_owner_speaks_again():
-    thought = {"type": "thinking", "text": "It may be off."}
+    thought = {"type": "thinking", "text": "It may be off.", "provider_metadata": {"ollama": {"thoughts": True}}}
     call = {"type": "tool_use", "id": "a", "name": "status", "input": {}}
     chat = [
         {"role": "user", "content": "u"},
@@ -149,6 +149,7 @@ def test_an_answer_in_lines():
     assert at_every_cut(raw, profile="ollama", headers=NDJSON) == [
         {"type": "delta", "text": "Grüße"},
         {"type": "thinking", "text": "hm"},
+        {"type": "thinking", "text": "", "provider_metadata": {"ollama": {"thoughts": True}}},
         {"type": "usage", "usage": {"input_tokens": 5, "output_tokens": 2}},
         {"type": "done", "stop_reason": "end_turn", "model": "q"},
     ]

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from tests.oasisd import REPOSITORY, start_daemon
-from tests.parts.admin.test_qr import from_lines, read
+from tests.parts.admin.codes import from_lines, read
 from tests.parts.admin.test_wireguard import change, keys, taken
 from tests.parts.admin.world import put, router
 

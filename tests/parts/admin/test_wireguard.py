@@ -11,7 +11,7 @@ from oasis.parts.admin import x25519
 from tests.daemon.test_wiring import config, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
-from tests.parts.admin.test_qr import from_lines, read
+from tests.parts.admin.codes import from_lines, read
 from tests.parts.admin.world import approve, carried_out, program, put, router
 from tests.recorder import Recorder
 

@@ -358,7 +358,7 @@ def test_a_speed_test_needs_an_address_that_the_owner_named():
             call(what="speed", target=target)
     assert not router.asked
     assert call(what="speed", target="speed.example.org/f")["download"]["mbit_s"] == 9.5
-    assert router.asked[0]["url"] == "https://speed.example.org/f" and router.asked[0]["op"] == "speed"
+    assert router.asked[0]["url"] == "https://speed.example.org/f" and router.asked[0]["op"] == "monitor"
     assert "192.168.1.1/24" in router.asked[0]["closed"], "hosts at home only where the owner opened them"
     assert call(what="ports")["what"] == "ports"
 

@@ -16,8 +16,8 @@ SAID = {
     "what was changed lately": "Nothing was changed here so far.",
     "ポート転送を見せて": "転送されているポートはありません",
     "which wifi networks are around": "networks around",
-    "search for the package sqm": "If the lists of packages are missing",
-    "are there any package updates": "No newer package is known",
+    "search for the package sqm": "sqm-scripts: A set of scripts",
+    "are there any package updates": "dnsmasq: 2.90-r4 -> 2.91-r1",
     "mach eine Sicherung der Einstellungen": "gesichert",
     "lookup example.com": "93.184.215.14",
 }
