@@ -37,6 +37,7 @@ def test_a_model_knows_the_router_the_time_the_limits_and_what_waits(here):
     assert trim.tokens(system) <= 450
 
 
+@pytest.mark.part("admin", "memory", "schedule")
 def test_a_first_request_is_short_with_few_tools_and_with_all(here):
     here.say("hello", "Hi.")
     small = cost(here)
@@ -50,6 +51,7 @@ def test_a_first_request_is_short_with_few_tools_and_with_all(here):
     assert whole <= 3500 and small <= 1200
 
 
+@pytest.mark.part("memory")
 def test_a_guide_adds_what_it_needs_and_takes_nothing_away(here):
     here.say("IPv6 off on the guest network, show me the logs and who is on it", "Hi.")
     offered = {tool["function"]["name"] for tool in body(here)["tools"]}
