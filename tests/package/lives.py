@@ -175,7 +175,8 @@ def apks(guest: Guest, folder: str) -> list[str]:
 def feed(guest: Guest, folder: str = "first") -> list[str]:
     """Return the packages of a feed in the order in which they depend on each other."""
     found = str(guest.run("find", "/packages/" + folder, "-name", "*.ipk")["out"]).split()
-    return sorted(found, key=lambda path: ("i18n" in path, "full" in path, "luci" in path, path.count("-"), path))
+    last = ("i18n", "full", "luci")
+    return sorted(found, key=lambda path: (*(one in path for one in last), path.count("-"), "admin" in path, path))
 
 
 def place(guest: Guest, name: str, folder: str = "first") -> str:
