@@ -120,6 +120,7 @@ class Turn:
         self._status = OK  # of what happened to the plan and the change
         self._unmade = ""  # the plan that was approved, and of which no change has come
         self._has_failed = False  # the last tool that was called
+        self._failure = ""  # its result
         self.unanswered: PlanCard | None = None  # a plan that was asked about and went before the answer
         self._has_dropped = False  # a plan, undecided, with the end of the run
         self._is_stopped = False  # by the service, not by who follows
@@ -228,6 +229,7 @@ class Turn:
 
     def _on_tool_result(self, event: shapes.ToolEvent) -> None:
         self._has_failed = bool(event.get("is_error"))
+        self._failure = event["text"] if self._has_failed else ""
         if self._has_failed:
             self._on_tool_progress({**event, "name": event["name"] + " failed"})
 
@@ -266,6 +268,7 @@ class Turn:
 
     def _on_error(self, event: shapes.ErrorEvent) -> None:
         error = error_of(event["error"])
+        self._failure = ""  # this is said in its place
         self._is_stopped = error.code == "cancelled"
         self.missing = list(event["error"].get("force", []))
         self._error_status = error.exit_status
@@ -316,9 +319,19 @@ class Turn:
             return CANCELLED
         if self._status != OK:
             return self._status
+        if self._failure and not (self.message or self._unmade):  # of a tool called by itself: nobody else tells why
+            return self._tell_failure()
         if self._state == "error":
             return self._error_status
         return UNMADE if self._unmade else FAILED if self._has_failed else OK
+
+    def _tell_failure(self) -> int:
+        """Say why a tool failed; return the exit status."""
+        is_ours = self._failure.startswith('{"error":')
+        found = jsonl.loads(self._failure, len(self._failure) * 4) if is_ours else None
+        told = found.get("error") if isinstance(found, dict) else None
+        error = error_of(told) if isinstance(told, dict) else OasisError(self._failure)
+        return self._screen.failure(error) if not self._screen.is_json else error.exit_status
 
     def _tell_unkept(self) -> None:
         if self._change and self._change["state"] == "applied" and self._change.get("confirm_in_s"):

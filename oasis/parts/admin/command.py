@@ -97,7 +97,7 @@ def firmware(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action == "status":
         reply = call("firmware.look", {})
         known = ("release", "board", "target", "program")
-        return screen.result(reply, [f"{name:8} {reply[name]}" for name in known] + reply["notes"])
+        return screen.result(reply, [f"{name:8} {reply[name]}" for name in known if reply[name]] + reply["notes"])
     more = {"action": action, **given(version=arguments["--version"])}
     started = call("tool.call", {"name": "firmware", "arguments": more})
     if action == "check":

@@ -286,7 +286,10 @@ class WireGuard:
         if len(serving) == 1:
             return next(iter(serving.items()))
         if not serving:
-            raise UsageError("there is no WireGuard %s" % (interface or "here yet"), "the action server makes one")
+            raise UsageError(
+                "there is no WireGuard %s" % (interface or "here yet"),
+                "the action server makes one, as does: oasis wireguard server",
+            )
         raise UsageError("which of %s is not clear" % ", ".join(serving), "name the interface")
 
     def _peer(self, facts: Facts, server: str, name: str) -> Section:

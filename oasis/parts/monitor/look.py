@@ -126,7 +126,7 @@ class Monitor:
     def look(self, what: str, target: str, facts: Facts) -> Result:
         """Return one subject as somebody may see it. Raises: as monitor_look."""
         if what not in WHATS:
-            hint = "one of " + ", ".join(WHATS)
+            hint = "one of " + ", ".join(WHATS) + "; speed needs an ADDRESS"
             raise UsageError(f"look knows no {what!r}", hint if what != SPEED else "oasis look speed ADDRESS")
         module = __import__(f"oasis.parts.monitor.{_MODULES.get(what, what)}", fromlist=(what,))
         scene = Scene(self._kit, facts.asked(None), self.wait)

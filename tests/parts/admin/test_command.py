@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.launcher import environment, install
 from tests.oasisd import start_daemon
-from tests.parts.admin.test_qr import from_lines, read
+from tests.parts.admin.codes import from_lines, read
 from tests.parts.admin.test_ssh_keys import LAPTOP, fingerprint
 from tests.parts.admin.test_wireguard import change, keys
 from tests.parts.admin.world import program, put, router
@@ -97,3 +97,8 @@ def test_firmware_is_told(here):
     assert "OpenWrt 24.10.7" in done.stdout and "neither owut nor auc" in done.stdout
     done = here.oasis("firmware", "check")
     assert done.returncode != 0 and "neither owut nor auc" in done.stderr
+
+
+def test_a_tool_that_fails_says_why_where_no_model_does(here):
+    done = here.oasis("ssh_keys", "add", "not-a-key")
+    assert done.returncode != 0 and "error: " in done.stderr and "hint: " in done.stderr, done
