@@ -37,12 +37,13 @@ class FakeDaemon:
         self.stop()
 
     def stop(self):
+        # First of all: who sees a connection end may listen here at once.
+        os.unlink(os.path.join(self.root, "var/run/oasis/oasis.sock"))
         self._listener.close()
         for connection in self._connections:
             with contextlib.suppress(OSError):  # its client left
                 connection.shutdown(socket.SHUT_RDWR)
             connection.close()
-        os.unlink(os.path.join(self.root, "var/run/oasis/oasis.sock"))
 
     def params_of(self, method):
         """Return the params of every call of `method` so far."""
