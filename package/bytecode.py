@@ -1,11 +1,13 @@
 """Compile sources for the Python that runs this: `python3.13 -X no_debug_ranges package/bytecode.py`, JSON in.
 
 In: {path on the router: source}. Out: {path: bytecode, base64}, the same bytes each time. Docstrings, asserts (as by
-`-OO`), the columns of tracebacks, the annotations of functions and their names with that of the class stay out: nothing
-reads them on a router. Lines stay. What is equal in a module is written once, and then also loaded as one object.
+`-OO`), the columns of tracebacks, annotations of functions and modules with what is imported for them, and the names of
+functions with that of the class stay out: nothing reads them on a router. Lines stay. What is equal in a module is
+written once, and then also loaded as one object.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import base64
@@ -27,6 +29,25 @@ class _Bare(ast.NodeTransformer):
             if one is not None:
                 one.annotation = None
         return node
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        self.generic_visit(node)
+        kept: list[ast.stmt] = []
+        for one in node.body:
+            if isinstance(one, ast.AnnAssign):
+                if one.value is not None:
+                    kept.append(ast.copy_location(ast.Assign([one.target], one.value), one))
+            elif not _is_for_types(one):
+                kept.append(one)
+        node.body = kept
+        return node
+
+
+def _is_for_types(one: ast.stmt) -> bool:
+    """Tell whether a statement is there for who checks types alone; `bytecode` has the flag of the import by itself."""
+    if isinstance(one, ast.If):
+        return ast.unparse(one.test) in ("TYPE_CHECKING", "False") and not one.orelse
+    return ast.unparse(one) in ("TYPE_CHECKING = False", "from __future__ import annotations")
 
 
 # What follows the letter of a value (Python/marshal.c, version 4): so many bytes; or the number of bytes, or of values,
@@ -137,7 +158,8 @@ class _Shared:
 
 def bytecode(source: str, path: str) -> bytes:
     """Return the content of a .pyc. Raises: SyntaxError where this Python does not understand the source."""
-    code = compile(_Bare().visit(ast.parse(source, path)), path, "exec", dont_inherit=True, optimize=2)
+    bare, flags = _Bare().visit(ast.parse(source, path)), __future__.annotations.compiler_flag
+    code = compile(bare, path, "exec", flags, dont_inherit=True, optimize=2)
     # Loaded once and written again: what is the same object then depends on the code alone, not on what ran before.
     data = marshal.dumps(marshal.loads(marshal.dumps(code)))  # noqa: S302 # ours, made just now
     # The format of a later Python may be another one.

@@ -3,6 +3,8 @@
 python3.13 -X no_debug_ranges -B tests/package/same_bytecode.py      of all modules, and two equal functions
 """
 
+import __future__
+
 import ast
 import marshal
 import os
@@ -42,7 +44,8 @@ def main():
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             bare = bytecode._Bare().visit(ast.parse(text))
-            plain = compile(bare, path, "exec", dont_inherit=True, optimize=2)
+            flags = __future__.annotations.compiler_flag
+            plain = compile(bare, path, "exec", flags, dont_inherit=True, optimize=2)
             data = bytecode.bytecode(text, path)[16:]
             assert [*map(shown, every(marshal.loads(data)))] == [*map(shown, every(plain))], path
             saved += len(marshal.dumps(plain)) - len(data)
