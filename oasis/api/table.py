@@ -28,6 +28,15 @@ _TURN: dict[str, type] = {
 _ENDS = dict.fromkeys(("session", "remote_addr", "remote_port", "server_addr", "server_port"), str)
 
 
+_pairs: dict[tuple[type, bool], tuple[type, bool]] = {}
+
+
+def _pair(kind: type, is_required: bool) -> tuple[type, bool]:
+    """Return the one pair of these: hundreds of rows live as long as the daemon."""
+    pair = kind, is_required
+    return _pairs.setdefault(pair, pair)
+
+
 class Method:
     """One row of the table.
 
@@ -46,8 +55,8 @@ class Method:
         self.owner, _, function = handler.partition(".")
         # Interned: the interpreter remembers where thousands of names led, and would keep one for each call.
         self.function = sys.intern(function)
-        self.arguments = {name: (kind, True) for name, kind in required.items()}
-        self.arguments.update((name, (kind, False)) for name, kind in (optional or {}).items())
+        self.arguments = {name: _pair(kind, True) for name, kind in required.items()}
+        self.arguments.update((name, _pair(kind, False)) for name, kind in (optional or {}).items())
         self.takes_role = takes_role
 
 

@@ -260,7 +260,8 @@ def replaced(text: str, found: list[Span], shown: Callable[[str], str]) -> str:
 
 # Sentences
 
-_words: dict[str, frozenset[str]] = {}  # phrases.json, read with the first sentence about a password
+# Of phrases.json, read with the first sentence about a password. One text a list: as sets the words are 85 kB for good.
+_words: dict[str, str] = {}
 _patterns: dict[str, re.Pattern[str]] = {}
 # Without one of these a sentence is about no password.
 _CALLED_SHORT = ("pass", "wort", "schl", "psk", "key", "secret", "pin", "puk", "pw", "pas", "user", "log",
@@ -294,8 +295,14 @@ def _load() -> None:
         for part, text in lists["parts"].items():
             pattern = pattern.replace("{%s}" % part, "".join(text))
         made[name] = re.compile(pattern, re.I)
-    _words.update({name: frozenset(" ".join(lists[name]).split()) for name in lists if isinstance(lists[name], list)})
+    for name in lists:
+        if isinstance(lists[name], list):
+            _words[name] = "\0%s\0" % "\0".join(" ".join(lists[name]).split())
     _patterns.update(made)  # at once, as _rules
+
+
+def _is_among(word: str, name: str) -> bool:
+    return "\0%s\0" % word in _words[name]
 
 
 def said(text: str) -> list[Span]:
@@ -328,7 +335,7 @@ def _said(match: re.Match[str]) -> list[Span]:
     word = match.string[start:end]
     rest = match.string[end : end + 80].strip(".;:!?)」』”\"' \t").partition("\n")[0].strip()
     is_last = not rest or rest.startswith(_AND)
-    is_meant = _is_odd(word) or (is_last and len(word) >= _SAID_CHARS and word.lower() not in _words["choices"])
+    is_meant = _is_odd(word) or (is_last and len(word) >= _SAID_CHARS and not _is_among(word.lower(), "choices"))
     return [(start, end)] if is_meant and _is_value(word) and "secret:" not in word else []
 
 
@@ -338,8 +345,8 @@ def _strange(text: str, start: int, end: int) -> list[Span]:
     for match in _IN_CLAUSE.finditer(text, start, end):
         word = match.group(0).strip(".,:;!?()[]„“”")
         is_odd = any(map(str.isalpha, word)) and any(char.isdigit() or char in "!#$%&*+=?@^~" for char in word)
-        if before not in _words["of"] and len(word) >= _LONG_WORD_CHARS and is_odd and "secret:" not in word:
-            is_given = before in _words["given"] and _GIVEN.fullmatch(word)
+        if not _is_among(before, "of") and len(word) >= _LONG_WORD_CHARS and is_odd and "secret:" not in word:
+            is_given = _is_among(before, "given") and _GIVEN.fullmatch(word)
             if _CASED.fullmatch(word) or not _patterns["known"].fullmatch(word) or is_given:
                 begin = match.start() + match.group(0).index(word)
                 last = [(begin, begin + len(word))]
@@ -365,7 +372,7 @@ def _phrase(text: str, name: int, start: int, end: int) -> list[Span]:
         if not is_closed or len(words) < least:
             continue
         is_alone = (
-            text[slice(*words[0])].casefold() not in _words["states"]
+            not _is_among(text[slice(*words[0])].casefold(), "states")
             and not text[words[-1][1] : end].strip(" .")
             and words[-1][1] - words[0][0] >= _SHORT_CHARS
         )
@@ -380,9 +387,9 @@ def _plain(text: str, start: int, end: int) -> tuple[list[Span], bool]:
     for match in _IN_CLAUSE.finditer(text, start, end):
         word = match.group(0).rstrip(".")
         low = word.casefold()
-        if low in _words["ends"]:
+        if _is_among(low, "ends"):
             return words, bool(words)
-        if not _LETTERS.fullmatch(word) or low in _words["spoken"] or len(words) == _WORDS_MOST:
+        if not _LETTERS.fullmatch(word) or _is_among(low, "spoken") or len(words) == _WORDS_MOST:
             return words, False
         words.append((match.start(), match.start() + len(word)))
     return words, text[end : end + 1] != "?"

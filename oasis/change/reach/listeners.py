@@ -8,7 +8,6 @@ svr-authpubkey.c and signkey.c; OpenWrt's build of it, which leaves out ECDSA an
 
 from __future__ import annotations
 
-import base64
 import binascii
 
 from oasis.catalogue import address_text
@@ -268,9 +267,12 @@ def _key(line: str) -> str:
     if number < 0 or line.lstrip().startswith("#") or number + 1 >= len(words):
         return "no"
     kind = words[number]
+    coded = words[number + 1]
+    if not coded.isascii() or not coded.rstrip("=").replace("+", "0").replace("/", "0").isalnum():
+        return "no"
     try:
-        data = base64.b64decode(words[number + 1], validate=True)
-    except (binascii.Error, ValueError):
+        data = binascii.a2b_base64(coded)  # `base64` is 50 kB for good
+    except binascii.Error:
         return "no"
     name = data[4 : 4 + len(kind)]
     if name != kind.encode() or int.from_bytes(data[:4], "big") != len(kind) or len(data) < _LEAST_BYTES.get(kind, 0):
