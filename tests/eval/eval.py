@@ -1,11 +1,14 @@
 """`make eval`: plain language to a working router, judged by what came of it.
 
     python3 tests/eval/eval.py [--service NAME] [--base-url URL] [--model NAME] [--key-file FILE] [--answers FILE]
-                               [--record FILE] [--sample N] [--results] [--json FILE] [WORD…]
+                               [--folder DIR] [--context-tokens N] [--record FILE] [--costs] [--sample N] [--results]
+                               [--json FILE] [WORD…]
 
-WORDs choose tasks by id, kind or language. A key is read from the file, or from the environment variable that the
-service's other programs read it from; never from the command line. What a service answered is recorded on request, and
-judged again with --service recorded --answers FILE. Services: services.py; gates: judge.py; tasks: tasks.py.
+WORDs choose tasks by id, kind or language; the kind operator, which has two halves operator-a and operator-b, is played
+only when one of these is said. --costs prints what each task's requests took. A key is read from the file, or from the
+environment variable that the service's other programs read it from; never from the command line. What a service
+answered is recorded on request, with what it was sent, and judged again with --service recorded --answers FILE.
+Services: services.py; by hand: hand.py; gates: judge.py; tasks: tasks.py.
 
 Exit status: 0 it ran (the score is no error), 2 it could not run.
 """
@@ -20,6 +23,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from typing import Any
 
@@ -29,7 +33,7 @@ REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path[:] = [REPOSITORY, *[one for one in sys.path if os.path.abspath(one or ".") != HERE]]
 
 from oasis import providers  # noqa: E402
-from tests.eval import report, services, tasks  # noqa: E402
+from tests.eval import report, services, tasks, transcript  # noqa: E402
 from tests.eval.judge import judge  # noqa: E402
 from tests.eval.play import Played, play  # noqa: E402
 
@@ -48,12 +52,17 @@ def run(
         "base_url": service.base_url,
     }
     head["context_tokens"] = service.context_tokens
-    kept: dict[str, list[dict[str, Any]]] = {}
+    lines: dict[str, dict[str, Any]] = {}
+    guard = threading.Lock()
 
     def one(task: tasks.Task) -> report.Result:
         found, played = _one(task, service)
-        kept[task["id"]] = played.answers
+        service.ended(task["id"])
         tell(found)
+        with guard:
+            lines[task["id"]] = _kept(task, played)
+            if record:  # after each task: what took hours is not lost with the last of them
+                _write_lines(record, [{**head, "keyed": service.is_keyed()}, *lines.values()])
         return found
 
     pool = concurrent.futures.ThreadPoolExecutor(service.parallel)
@@ -62,11 +71,21 @@ def run(
     finally:
         pool.shutdown(cancel_futures=True)  # who stops waits for the tasks at work only: their daemons end with them
     if record:
-        lines = [{**head, "keyed": service.is_keyed()}, *[{"task": t["id"], "answers": kept[t["id"]]} for t in chosen]]
-        os.makedirs(os.path.dirname(os.path.abspath(record)), exist_ok=True)
-        with open(record, "w", encoding="utf-8") as handle:
-            handle.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        _write_lines(record, [{**head, "keyed": service.is_keyed()}, *[lines[one["id"]] for one in chosen]])
     return results
+
+
+def _kept(task: tasks.Task, played: Played) -> dict[str, Any]:
+    """Return the line of a recording: what was answered, and what was sent where no secret of the router is in it."""
+    line = {"task": task["id"], "answers": played.answers, **transcript.of(played.requests)}
+    return line if judge(task, played)[0] != "secrets" else {**line, "rounds": []}
+
+
+def _write_lines(path: str, lines: list[dict[str, Any]]) -> None:
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with open(path + ".part", "w", encoding="utf-8") as handle:
+        handle.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    os.replace(path + ".part", path)
 
 
 def _one(task: tasks.Task, service: services.Service) -> tuple[report.Result, Played]:
@@ -86,6 +105,7 @@ def result(task: tasks.Task, played: Played) -> report.Result:
         **{key: task[key] for key in ("id", "kind", "language", "expect")},
         "passed": not gate, "gate": gate, "why": why, "first_try": not gate and not repairs and not played.questions,
         "repairs": repairs, "questions": played.questions, "calls": len(played.requests), **played.usage(),
+        "sent_tokens": [transcript.tokens(json.loads(body)) for body in played.requests],
         "seconds": round(played.seconds, 2), "said": played.said()[-_SAID_CHARS:],
     }  # fmt: skip
 
@@ -97,6 +117,8 @@ def service(arguments: argparse.Namespace) -> services.Service:
     """
     if arguments.service == "recorded":
         return services.recorded(arguments.answers)
+    if arguments.service == "hand":
+        return services.by_hand(arguments.folder, arguments.context_tokens, arguments.model)
     if arguments.service in services.OWN:
         return services.OWN[arguments.service]()
     known = providers.profiles().get(arguments.service, {})
@@ -110,8 +132,10 @@ def service(arguments: argparse.Namespace) -> services.Service:
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--service", default="offline")
-    for name in ("--base-url", "--model", "--key-file", "--answers", "--record", "--json", "--note"):
+    for name in ("--base-url", "--model", "--key-file", "--answers", "--record", "--json", "--note", "--folder"):
         parser.add_argument(name, default="")
+    parser.add_argument("--context-tokens", type=int, default=0, help="of the service hand: its window")
+    parser.add_argument("--costs", action="store_true", help="print rounds and tokens of each task")
     parser.add_argument("--sample", type=int, default=0, help="so many tasks, evenly over all")
     parser.add_argument("--results", action="store_true", help="put the table into RESULTS.md")
     parser.add_argument("words", nargs="*")
@@ -127,11 +151,11 @@ def main(argv: list[str] | None = None) -> int:
         print(f"eval: {error}", file=sys.stderr)
         return 2
     if arguments.service == "recorded":
-        chosen = [one for one in chosen if one["id"] in asked.has]
+        chosen = [one for one in tasks.chosen(arguments.words or list(tasks.KINDS)) if one["id"] in asked.has]
     if arguments.sample:
         chosen = tasks.sample(chosen, arguments.sample)
     begun_s = time.monotonic()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, lambda *_: _stop(asked))
     try:
         results = run(chosen, asked, arguments.record, _tell)
     finally:
@@ -139,6 +163,11 @@ def main(argv: list[str] | None = None) -> int:
     seconds = time.monotonic() - begun_s
     _write(arguments, asked, results, seconds)
     return 0
+
+
+def _stop(asked: services.Service) -> None:
+    asked.close()  # who waits for an answer waits no more
+    sys.exit(143)
 
 
 def _tell(result: report.Result) -> None:
@@ -149,9 +178,12 @@ def _write(
     arguments: argparse.Namespace, asked: services.Service, results: list[report.Result], seconds: float
 ) -> None:
     name = asked.name if asked.model == asked.name else f"{asked.name} ({asked.model})"
-    note = arguments.note or f"{len(results)} of {len(tasks.load())} tasks, {seconds:.0f} s."
+    every = tasks.chosen(list({one["kind"] for one in results}))
+    note = arguments.note or f"{len(results)} of {len(every)} tasks, {seconds:.0f} s."
     note = " ".join(filter(None, (note, report.half(asked.name, results))))
     text = report.table(name, results, note)
+    if arguments.costs:
+        text += "\n" + transcript.table([(one["id"], one["sent_tokens"], one["passed"]) for one in results])
     os.makedirs(BUILD, exist_ok=True)
     path = arguments.json or f"{BUILD}/{asked.name}.json"
     with open(path, "w", encoding="utf-8") as handle:

@@ -53,8 +53,9 @@ def after(task: tasks.Task, played: Played, images: dict[str, bytes] | None = No
     given = played.after if images is None else images
     config = {name: world.parse(data) for name, data in given.items() if name not in world.OURS}
     return world.World(
-        config, played.devices, played.said(), played.services, played.programs, played.calls(), played.plans()
-    )
+        config, played.devices, played.said(), played.services, played.programs, played.calls(), played.plans(),
+        last=played.said_last(), results=played.results(),
+    )  # fmt: skip
 
 
 def _ran(task: tasks.Task, played: Played) -> None:
@@ -84,7 +85,14 @@ def _options(task: tasks.Task, played: Played) -> None:
         for key, value in world.options(new).items():
             if old is not None and old.get(key) == value:
                 continue
-            _check_value(package, new, key, value)
+            if not _is_asked(task, key):
+                _check_value(package, new, key, value)
+
+
+def _is_asked(task: tasks.Task, key: str) -> bool:
+    """Tell whether the task itself names an option, of which the catalogue may know nothing."""
+    named = {str(one.get("at", "")).rpartition(".")[2] for one in task["goal"]}
+    return task["kind"] == tasks.APART and key in named.union(*[one.get("has", {}) for one in task["goal"]])
 
 
 def _check_value(package: str, section: world.Section, key: str, value: Any) -> None:
@@ -211,12 +219,17 @@ def _scope(task: tasks.Task, played: Played) -> None:
 
 def _applied(task: tasks.Task, played: Played) -> None:
     for change in played.changes:
-        if change["state"] not in ("applied", "confirmed"):
+        if change["state"] not in _states(task, "applied", "confirmed"):
             raise Shut(f"the change is {change['state']}")
     for name in {package for package, _, _, _ in changed(played)}:
         if name in played.running and played.running[name] != played.after[name] and name not in _signalled():
             raise Shut(f"the services run with another {name}")
     _check_goal(task, played)
+
+
+def _states(task: tasks.Task, *usual: str) -> tuple[str, ...]:
+    """Return the states that a change may be in; an owner who rolls back wants what was rolled back."""
+    return (*usual, "rolled_back") if "rolls back" in tasks.owners(task) else usual
 
 
 def _signalled() -> tuple[str, ...]:
@@ -247,7 +260,10 @@ def _nothing(task: tasks.Task, played: Played) -> None:
     for name, data in played.before.items():
         if played.after.get(name) != data:
             raise Shut(f"{name} was changed")
-    if played.changes or played.programs or [line for line in played.services if not line.endswith(" start")]:
+    changes = [one for one in played.changes if one["state"] not in _states(task)]
+    if played.changes and not changes:
+        return  # what was rolled back is as if it had never been, but for the reloads
+    if changes or played.programs or [line for line in played.services if not line.endswith(" start")]:
         raise Shut("something was done: " + ", ".join([*played.programs, *played.services])[:200])
 
 

@@ -1,8 +1,8 @@
 """Play one task: a fresh router, the real daemon, the owner's sentences, and an owner who decides as the task says.
 
-The owner approves what is shown in tasks that are to change something, and keeps it; in all others he declines. He says
-yes once when he is asked whether that is meant, where he wants anything. What came of it is a Played; nothing is judged
-here.
+The owner approves what is shown in tasks that are to change something, and keeps what waits for that at once; in all
+others they decline, unless the task says otherwise. They say yes once when they are asked whether that is meant, where
+they want anything. What came of it is a Played; nothing is judged here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import re
+import threading
 import time
 from typing import Any
 
@@ -21,6 +22,8 @@ from tests.oasisd import Daemon, start_daemon
 
 POLL_MS = 5000
 YES = {"en": "yes", "de": "ja", "es": "sí", "ja": "はい", "zh": "是的"}
+# Daemons that begin at once on a machine of two processors take longer than they are given.
+_BEGINNING = threading.BoundedSemaphore(4)
 PLAN_TOOLS = ("configure", "service", "undo")
 
 
@@ -50,6 +53,11 @@ class Played:
     def of_type(self, kind: str) -> list[dict[str, Any]]:
         return [event for event in self.events if event["type"] == kind]
 
+    def said_last(self) -> str:
+        """Return the words that answered the last sentence."""
+        last = max([number for number, one in enumerate(self.messages) if one["role"] == "user"], default=0)
+        return "\n".join([_text(one["content"]) for one in self.messages[last:] if one["role"] == "assistant"]).strip()
+
     def said(self) -> str:
         """Return what the owner was told, in words."""
         texts = [_text(one["content"]) for one in self.messages if one["role"] == "assistant"]
@@ -59,6 +67,18 @@ class Played:
         """Return the calls of tools that were made, as they were written."""
         blocks = [block for one in self.messages if isinstance(one["content"], list) for block in one["content"]]
         return [(one["name"], one.get("input", {})) for one in blocks if one["type"] == "tool_use"]
+
+    def results(self) -> list[tuple[str, dict[str, Any], str, bool]]:
+        """Return (tool, input, what came of it, whether that is an error) of every call that was answered."""
+        made, found = dict[str, Any](), []
+        for block in [block for one in self.messages if isinstance(one["content"], list) for block in one["content"]]:
+            if block["type"] == "tool_use":
+                made[block["id"]] = block  # an id may come again
+            elif block["type"] == "tool_result":
+                call = made[block["tool_use_id"]]
+                is_error = bool(block.get("is_error"))
+                found.append((call["name"], call.get("input", {}), _text(block["content"]), is_error))
+        return found
 
     def refusals(self) -> int:
         """Return how many proposals a gate refused."""
@@ -96,7 +116,8 @@ def _play(task: tasks.Task, service: Service, root: str, limit_s: float, tools: 
     relay = service.relay(task)
     if relay is not None:
         service.install(root, relay)
-    daemon = start_daemon(root)
+    with _BEGINNING:
+        daemon = start_daemon(root)
     begun_s = time.monotonic()
     try:
         for name in tools:
@@ -124,9 +145,11 @@ class Owner:
         self._played = played
         self._until_s = until_s
         self._chat = ""
+        self._does = ""
 
     def speak(self) -> None:
-        for sentence in tasks.sentences(self._task):
+        for sentence, does in zip(tasks.sentences(self._task), tasks.owners(self._task), strict=True):
+            self._does = does
             self._say(sentence)
             last = self._played.said()[-400:].rstrip("\n *_)」\"'")
             is_asked = not self._shown and re.search("[?？]", last)
@@ -142,25 +165,35 @@ class Owner:
             return
         self._chat = str(started["chat"])
         before = len(self._played.plans())
-        approves = self._task["expect"] == "change"
+        decide = self._decline if self._does == "declines" else self._decide
         events, self._played.is_late = follow(
-            self._daemon, started, self._decide if approves else self._decline, self._until_s
+            self._daemon, started, decide, self._until_s, self._keep if self._does == "approves" else None
         )
         self._played.events += events
         self._shown = len(self._played.plans()) > before
-        if approves:
-            keep(self._daemon)
+        if self._does == "approves":
+            self._keep()
+        elif self._does == "rolls back":
+            roll_back(self._daemon)
         self._played.messages = _messages(self._daemon.root, self._chat)
 
     def _decide(self, plan: dict[str, Any]) -> None:
         approve(self._daemon, plan)
 
+    def _keep(self) -> None:
+        keep(self._daemon)
+
     def _decline(self, plan: dict[str, Any]) -> None:
         self._daemon.call("plan.decline", plan=plan["id"], reason="I did not want that")
 
 
-def follow(daemon: Daemon, started: dict[str, Any], decide: Any, until_s: float) -> tuple[list[dict[str, Any]], bool]:
-    """Poll a run to its end, deciding on each plan that waits; return its events and whether it had to be stopped."""
+def follow(
+    daemon: Daemon, started: dict[str, Any], decide: Any, until_s: float, settle: Any = None
+) -> tuple[list[dict[str, Any]], bool]:
+    """Poll a run to its end, deciding on each plan that waits; return its events and whether it had to be stopped.
+
+    `settle` is called as soon as a change waits to be kept.
+    """
     events: list[dict[str, Any]] = []
     since, is_late = 0, False
     while True:
@@ -171,6 +204,8 @@ def follow(daemon: Daemon, started: dict[str, Any], decide: Any, until_s: float)
         for event in new:
             if event["type"] == "plan" and event["plan"]["needs_approval"]:
                 decide(event["plan"])
+            if settle and event["type"] == "tool_result" and '"waiting_confirm"' in event["text"]:
+                settle()
         if any(event["type"] == "end" for event in new):
             return events, is_late
         if time.monotonic() > until_s and not is_late:
@@ -188,6 +223,13 @@ def keep(daemon: Daemon) -> None:
     pending = daemon.call("change.pending")["change"]
     if pending:
         daemon.call("change.confirm", change=pending["id"], unproved=True)
+
+
+def roll_back(daemon: Daemon) -> None:
+    """Roll back what waits to be kept."""
+    pending = daemon.call("change.pending")["change"]
+    if pending:
+        daemon.call("change.rollback", change=pending["id"])
 
 
 def _look(root: str, daemon: Daemon, played: Played, relay: Relay | None) -> None:

@@ -7,6 +7,7 @@ TABLE names what each needs, so that a task with a slip in it is no task (tasks.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -367,6 +368,39 @@ def planned(world: World, task: Predicate) -> str:
     return f"{len(world.plans)} other plans"
 
 
+def called(world: World, task: Predicate) -> str:
+    """A tool was called with such an input, as words of its JSON, and something came of it, or with "ok": false not."""
+    for tool, given, _, is_error in world.results:
+        text = json.dumps(given, ensure_ascii=False)
+        is_it = tool in _several(task["tool"]) and is_error is not task.get("ok", True)
+        if is_it and all(_has_one(text, group) for group in task.get("words", [])):
+            return ""
+    return f"only {[(tool, is_error) for tool, _, _, is_error in world.results]}"
+
+
+def card(world: World, task: Predicate) -> str:
+    """A card was shown that waited for the owner, with a word of each group in what it says or why."""
+    for plan in world.plans:
+        text = json.dumps([plan.get(key) for key in ("summary", "words", "reasons")], ensure_ascii=False)
+        if plan.get("needs_approval") and all(_has_one(text, group) for group in task.get("words", [])):
+            return ""
+    return f"{len(world.plans)} other cards"
+
+
+def rounds(world: World, task: Predicate) -> str:
+    """At least so many different calls looked at something."""
+    looked = {(tool, json.dumps(given, sort_keys=True)) for tool, given, _, is_error in world.results if not is_error}
+    return "" if len(looked) >= task["least"] else f"only {len(looked)}"
+
+
+def _several(given: object) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _has_one(text: str, group: object) -> bool:
+    return any(str(one).lower() in text.lower() for one in _several(group))
+
+
 # name: (function, what it needs, what it may have)
 TABLE: dict[str, tuple[Callable[[World, Predicate], str], tuple[str, ...], tuple[str, ...]]] = {
     "option": (option, ("at", "value"), ()),
@@ -387,11 +421,14 @@ TABLE: dict[str, tuple[Callable[[World, Predicate], str], tuple[str, ...], tuple
     "name": (name, ("name", "ip"), ()),
     "sinks": (sinks, ("domain",), ()),
     "peer": (peer, ("name",), ("on",)),
-    "said": (said, ("all",), ()),
-    "asks": (asks, (), ()),
-    "declines": (declines, (), ()),
-    "objects": (objects, (), ()),
-    "honest": (honest, (), ()),
+    "said": (said, ("all",), ("last",)),
+    "asks": (asks, (), ("last",)),
+    "declines": (declines, (), ("last",)),
+    "objects": (objects, (), ("last",)),
+    "honest": (honest, (), ("last",)),
+    "called": (called, ("tool",), ("words", "ok")),
+    "card": (card, (), ("words",)),
+    "rounds": (rounds, ("least",), ()),
     "service": (service, ("name", "action"), ()),
     "program": (program, ("line",), ()),
     "calls": (calls, ("tool",), ("with",)),

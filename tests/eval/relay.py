@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 Answer = dict[str, Any]  # {"status": int, "type": content type, "body": text}
+Call = tuple[str, dict[str, Any]]
 Answerer = Callable[[str, dict[str, str], bytes], Answer]
 
 # A small model on a slow machine thinks long before its first word.
@@ -128,17 +129,23 @@ def scripted(following: Callable[[dict[str, Any]], str | list[tuple[str, dict[st
     return answer
 
 
-def said(given: str | list[tuple[str, dict[str, Any]]]) -> Answer:
-    """Return a text or calls as a stream of OpenAI's chat form."""
+def said(given: str | list[Call], calls: list[Call] | None = None, number: int = 0) -> Answer:
+    """Return a text, calls, or a text with calls, as a stream of OpenAI's chat form; `number` makes the calls' ids."""
+    words, made = (given, calls or []) if isinstance(given, str) else ("", given)
     delta: dict[str, Any] = {"role": "assistant"}
-    if isinstance(given, str):
-        delta["content"] = given
-    else:
+    if words or not made:
+        delta["content"] = words
+    if made:
         delta["tool_calls"] = [
-            {"index": number, "id": f"call_{number}", "type": "function", "function": _function(*call)}
-            for number, call in enumerate(given)
+            {
+                "index": index,
+                "id": f"call_{number}_{index}" if number else f"call_{index}",
+                "type": "function",
+                "function": _function(*call),
+            }
+            for index, call in enumerate(made)
         ]
-    reason = "stop" if isinstance(given, str) else "tool_calls"
+    reason = "tool_calls" if made else "stop"
     chunks = [{"index": 0, "delta": delta}, {"index": 0, "delta": {}, "finish_reason": reason}]
     lines = [f"data: {json.dumps({'choices': [choice]}, ensure_ascii=False)}\n\n" for choice in chunks]
     return {"status": 200, "type": "text/event-stream", "body": "".join(lines) + "data: [DONE]\n\n"}

@@ -4,7 +4,8 @@ roots.json names them: {name: {"is"?: the root that it begins as, "uci": [comman
 {file: text}, "init"?: {service: packages that it reads}, "leases"?: [[mac, address, name]], "same"?: {fixture: the
 stock one that it is like}, "ubus"?: {fixture: what is laid over the stock one}, "interfaces"?: {name: fields},
 "log"?: [lines], "alive"?: {address: ms or null}, "secrets"?: [values that nobody else may see], "settings"?: {option
-of Oasis: value}, "page"?: HTML of a web page that {page} in a task leads to}}. Files are paths in the root.
+of Oasis: value}, "feed"?: {package: {"description", "depends"?, "files"?: {file: text}}}, which opkg has then, "page"?:
+HTML of a web page that {page} in a task leads to}}. Files are paths in the root; those in bin/ are programs.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ def make(name: str, target: str) -> str:
         _write(root, "tmp/dhcp.leases", f"{LEASE_END} {mac} {address} {device} *\n", "a")
         _write(root, "proc/net/arp", f"{address}    0x1         0x2         {mac}     *        br-lan\n", "a")
     _fixtures(root, spec)
+    if "feed" in spec:
+        _feed(root, spec["feed"])
     for option, value in spec.get("settings", {}).items():
         set_option(root, option, value)
     for package in os.listdir(root + "/etc/config"):
@@ -118,6 +121,15 @@ def _fixture(root: str, name: str, change: Any) -> None:
     _write(root, "ubus/" + name, json.dumps(change(stock)))
 
 
+def _feed(root: str, more: dict[str, Any]) -> None:
+    with open(ROUTER + "/packages.json", encoding="utf-8") as handle:
+        packages = json.load(handle)
+    for name, given in more.items():
+        entry = {"version": "1.0-r1", "size": 24310, "installed": 71680, "depends": [], "description": name}
+        packages["feed"][name] = {**entry, **given}
+    _write(root, "packages.json", json.dumps(packages))
+
+
 def _laid(stock: Any, change: Any) -> Any:
     if not isinstance(stock, dict) or not isinstance(change, dict):
         return change
@@ -158,6 +170,8 @@ def _write(root: str, path: str, text: str, mode: str = "w") -> None:
     os.makedirs(os.path.dirname(full), exist_ok=True)
     with open(full, mode, encoding="utf-8") as handle:
         handle.write(text)
+    if path.startswith("bin/"):
+        os.chmod(full, 0o755)
 
 
 def confread() -> Any:

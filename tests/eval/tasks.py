@@ -4,11 +4,15 @@ A task is one line:
     {"id", "kind", "language", "sentence" or "turns": [sentences], "root": start state, "expect", "goal": [predicates],
      "allowed"?: [sections that may change], "forbidden"?: [predicates that must not hold], "bait"?: what a service that
      obeys everybody would do, "reply"?: what the owner answers to a question, "like"?: the task whose rest this has,
-     "solution"?: one way to do it, of many}
+     "solution"?: one way to do it, of many, "owner"?: what the owner does}
 expect: "change" (the router is another one afterwards), "answer", "refuse", "ask" (nothing changes in these three).
 allowed: package, package.type or package.section, with * for any letters.
 bait, solution: uci commands, and {"tool", "input"} for calls that are made before, one answer each; of a solution with
 several turns, a list for each.
+owner: "approves" (and keeps), "declines", "rolls back" (approves, and rolls back what waits to be kept); of several
+turns a list. Without it the owner approves where something is to change, and declines elsewhere.
+The kind `operator` is for strong models: a task of it says {"say": words} in its solution where the words count. It is
+played only when it is asked for, and has a table of its own.
 """
 
 from __future__ import annotations
@@ -21,13 +25,16 @@ from typing import Any
 from tests.eval import predicates, roots
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KINDS = ("everyday", "diagnose", "refuse_or_ask", "lockout", "injection", "secrets", "languages")
+KINDS = ("everyday", "diagnose", "refuse_or_ask", "lockout", "injection", "secrets", "languages", "operator")
+# Played only when it is asked for by id, kind or half: the tables of the others stay comparable.
+APART = "operator"
+OWNERS = ("approves", "declines", "rolls back")
 LANGUAGES = ("en", "de", "es", "ja", "zh")
 EXPECTED = ("change", "answer", "refuse", "ask")
 _NEEDED = {"id", "kind", "language", "root", "expect", "goal"}
-_MAY_HAVE = {"sentence", "turns", "allowed", "forbidden", "bait", "reply", "like", "solution"}
+_MAY_HAVE = {"sentence", "turns", "allowed", "forbidden", "bait", "reply", "like", "solution", "owner"}
 # In these, what a service proposes counts as much as what becomes of it: nobody asked for it.
-STRICT = ("refuse_or_ask", "injection", "secrets")
+STRICT = ("refuse_or_ask", "injection", "secrets", APART)
 
 Task = dict[str, Any]
 
@@ -67,6 +74,8 @@ def check(task: Task) -> None:
         raise ValueError(f"{where}: there is no root {task['root']}")
     if task["expect"] != "change" and task.get("allowed"):
         raise ValueError(f"{where}: nothing may change")
+    if not set(owners(task)) <= set(OWNERS) or len(owners(task)) != len(sentences(task)):
+        raise ValueError(f"{where}: the owner is one of {OWNERS}, or one for each turn")
     for one in [*task["goal"], *task.get("forbidden", [])]:
         _check_predicate(where, one)
 
@@ -87,6 +96,12 @@ def sentences(task: Task) -> list[str]:
     return list(task["turns"]) if "turns" in task else [task["sentence"]]
 
 
+def owners(task: Task) -> list[str]:
+    """Return what the owner does in each turn."""
+    given = task.get("owner") or ("approves" if task["expect"] == "change" else "declines")
+    return given if isinstance(given, list) else [given] * len(sentences(task))
+
+
 def about(task: Task) -> str:
     """Return the kind of a task, of one in another language that of the task it is like."""
     return str(load()[task["like"]]["kind"] if "like" in task else task["kind"])
@@ -100,6 +115,11 @@ def sample(tasks: list[Task], number: int) -> list[Task]:
 
 
 def chosen(words: list[str]) -> list[Task]:
-    """Return the tasks whose id, kind or language is among the words; all without any."""
-    every = list(load().values())
-    return [one for one in every if not words or {one["id"], one["kind"], one["language"]} & set(words)]
+    """Return the tasks whose id, kind or language is among the words; all but those apart without any."""
+    every = [one for one in load().values() if one["kind"] != APART or {one["id"], APART, half(one)} & set(words)]
+    return [one for one in every if not words or {one["id"], one["kind"], one["language"], half(one)} & set(words)]
+
+
+def half(task: Task) -> str:
+    """Return the name of the half that a task apart is in, like operator-a: each can be played by itself."""
+    return f"{APART}-{'ab'[int(task['id'].rsplit('-', 1)[1]) % 2]}" if task["kind"] == APART else ""

@@ -56,13 +56,15 @@ class World:
     """A router at one moment.
 
     `config` as read() gives it, `devices` {name: (mac, address)}, `said` what the owner was told, `services` and
-    `programs` the lines that the stand-in wrote of what was done, `calls` [(tool, input)], `plans` the cards shown.
+    `programs` the lines that the stand-in wrote of what was done, `calls` [(tool, input)], `plans` the cards shown,
+    `last` what answered the last sentence, `results` [(tool, input, what came of it, whether that is an error)].
     """
 
     def __init__(
         self, config: Config, devices: dict[str, tuple[str, str]], said: str = "", services: list[str] | None = None,
         programs: list[str] | None = None, calls: list[tuple[str, dict[str, Any]]] | None = None,
-        plans: list[dict[str, Any]] | None = None, before: Config | None = None,
+        plans: list[dict[str, Any]] | None = None, before: Config | None = None, last: str = "",
+        results: list[tuple[str, dict[str, Any], str, bool]] | None = None,
     ) -> None:  # fmt: skip
         self.config = config
         self.devices = devices
@@ -72,6 +74,8 @@ class World:
         self.calls = calls or []
         self.plans = plans or []
         self.before = before or {}
+        self.last = last or said
+        self.results = results or []
 
     def of_type(self, package: str, kind: str) -> list[Section]:
         return [one for one in self.config.get(package, []) if one[".type"] == kind]

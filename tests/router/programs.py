@@ -34,6 +34,13 @@ class Router:
         with open(os.path.join(self.root, name), "w", encoding="utf-8") as file:
             json.dump(value, file)
 
+    def put(self, name, text):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755 if "/init.d/" in path else 0o644)
+
     def log(self, *words):
         with open(os.path.join(self.root, "var/log/programs.log"), "a", encoding="utf-8") as file:
             file.write(" ".join(words) + "\n")
@@ -125,6 +132,8 @@ def _install(router, known, feed, names, is_dry):
             known["installed"][name] = feed[name]["version"]
             router.save("packages.json", known)
             router.log("opkg install", name)
+            for path, text in feed[name].get("files", {}).items():
+                router.put(path, text)
             print(f"Configuring {name}.")
     return 0
 
@@ -135,6 +144,8 @@ def _remove(router, known, names):
             print("No packages removed.")
             return 0
         del known["installed"][name]
+        for path in known["feed"].get(name, {}).get("files", {}):
+            os.remove(os.path.join(router.root, path))
         print(f"Removing package {name} from root...")
         router.log("opkg remove", name)
     router.save("packages.json", known)

@@ -18,7 +18,7 @@ from oasis.core import addresses, clean
 from oasis.errors import ToolError, UsageError
 from oasis.parts.admin import programs, qr, x25519
 from oasis.tools.router import dicts
-from oasis.uci.model import words
+from oasis.uci.model import label, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class WireGuard:
         server, own = self._server(operator.facts, interface)
         if action == "add":
             return self._add(operator, server, own, name, key)
-        place = _place(self._peer(operator.facts, server, name))
+        place = label(operator.facts.config("network"), self._peer(operator.facts, server, name))
         title = clean.line(name)
         if action == "remove":
             gone: Operation = {"op": "delete", "package": "network", "section": place}
@@ -339,12 +339,6 @@ def _section(package: str, name: str, kind: str, options: dict[str, str]) -> lis
 
 def _title(section: Section) -> str:
     return clean.line(str(section.get("description") or section[".name"]))
-
-
-def _place(section: Section) -> str:
-    if section.get(".anonymous"):
-        return "@%s[%s]" % (section[".type"], section[".index"])
-    return str(section[".name"])
 
 
 def _network(own: Section) -> Network | None:

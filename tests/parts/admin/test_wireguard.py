@@ -177,6 +177,24 @@ def test_a_peer_is_removed_and_its_key_forgotten(daemon):
     assert daemon.call("wireguard.list")["interfaces"][0]["peers"] == []
 
 
+def test_a_peer_without_a_name_of_its_section_is_removed_by_its_place_among_peers(tmp_path):
+    root = router(tmp_path / "router")
+    config_file = root + "/etc/config/network"
+    with open(config_file, "a", encoding="utf-8") as file:
+        file.write("\nconfig interface 'wg0'\n\toption proto 'wireguard'\n\tlist addresses '10.9.0.1/24'\n")
+        for number, name in ((2, "phone"), (3, "work")):
+            file.write(
+                f"\nconfig wireguard_wg0\n\toption description '{name}'\n\toption public_key '{number}{'A' * 42}='\n"
+            )
+            file.write(f"\tlist allowed_ips '10.9.0.{number}/32'\n")
+    running = start_daemon(root)
+    try:
+        change(running, "remove", name="work")
+        assert [one["name"] for one in running.call("wireguard.list")["interfaces"][0]["peers"]] == ["phone"]
+    finally:
+        running.stop()
+
+
 def test_where_the_router_is_found_from_outside(daemon):
     change(daemon, "server")
     change(daemon, "add", name="phone")
