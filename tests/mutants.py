@@ -63,6 +63,7 @@ TIMER = "oasis/parts/schedule/scheduler.py"
 OF_PHRASES = ("tests/parts/schedule/test_phrases.py",)
 OF_TIMER = ("tests/parts/schedule/test_scheduler_timer.py",)
 JOB_RUN = "oasis/parts/schedule/job_run.py"
+AHEAD = "oasis/parts/schedule/ahead.py"
 OF_AHEAD = ("tests/parts/schedule/test_job_run.py",)
 ADMISSION, WALK = "oasis/change/reach/admission.py", "oasis/change/reach/walk.py"
 OF_ADMISSION = ("tests/change/reach/test_admission.py",)
@@ -1378,18 +1379,34 @@ MUTANTS = (
     ("schedule: risky waits whatever is set", JOB_RUN, 'plan["risk"] == "low" and not', "not", OF_AHEAD),
     ("schedule: a rehearsal does nothing", JOB_RUN, 'return "noted", _NOTED', 'return "approved", ""', OF_AHEAD),
     ("schedule: nothing tainted ahead", JOB_RUN, "        if why:", "        if False:", OF_AHEAD),
-    ("schedule: ahead is for one outcome", JOB_RUN, "_sum(name, pair[1]) for", "'' for", OF_AHEAD),
-    ("schedule: ahead, on what the verdict read", JOB_RUN, "_now(name, read) == held", "True", OF_AHEAD),
+    (
+        "schedule: ahead is for one outcome",
+        AHEAD,
+        'whole["after"] = {name: _sum(name, pair[1]) for',
+        'whole["after"] = {name: "" for',
+        OF_AHEAD,
+    ),
+    ("schedule: ahead, on what the verdict read", AHEAD, "_now(name, planner) == held", "True", OF_AHEAD),
+    ("schedule: ahead, no code", AHEAD, "or policy.code(", "and policy.code(", OF_AHEAD),
+    ("schedule: ahead, no dangerous call", AHEAD, "!= _RESTART", "== None", OF_AHEAD),
+    (
+        "schedule: ahead, only by a card",
+        "oasis/tools/registry.py",
+        "operator.ahead = ()",
+        "pass",
+        ("tests/tools/test_registry.py",),
+    ),
+    ("schedule: ahead, back to one state", AHEAD, '"state": after,', '"state": 0,', OF_AHEAD),
     (
         "schedule: ahead, never tainted",
-        JOB_RUN,
-        'if plan["tainted"] or plan["until',
-        'if plan["until',
+        AHEAD,
+        'if plan["tainted"]:',
+        "if False:",
         OF_AHEAD,
     ),
     (
         "schedule: ahead, only what you reach the router after",
-        JOB_RUN,
+        AHEAD,
         'plan["verdict"]["verdict"] != "yes"',
         "False",
         OF_AHEAD,
@@ -2294,7 +2311,7 @@ MUTANTS = (
     ),
     (
         "generated: nothing that nobody reviewed ahead",
-        JOB_RUN,
+        AHEAD,
         'any(reason.startswith(UNREVIEWED.partition(":")[0])',
         "any(False",
         OF_MADE,

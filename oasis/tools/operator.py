@@ -38,7 +38,7 @@ from oasis.uci import model
 
 if False:  # annotations only
     from oasis.change.shapes import Any, Call, Callable, CalledTool, Operation, Plan, Record
-    from oasis.core.shapes import Message
+    from oasis.core.shapes import Message, Sequence
     from oasis.tools import shapes
     from oasis.tools.principal import Principal
     from oasis.tools.shapes import Arguments, ChatContext, Order, PlanResult, Refused, RunHandle, ToolSpec, Workshop
@@ -80,6 +80,7 @@ class Operator:
     taint          whose words, other than the owner's, the current caller has in sight
     is_home()      whether the model service that answers is at home
     rehearses      nothing may be done: every call that would do something becomes a plan that is shown
+    ahead          what the card of the call that runs now approves for later, see registry.py; () without a card
     has_chats      a tool may quote other chats: to a model that the owner talks with, in a chat
     """
 
@@ -103,6 +104,7 @@ class Operator:
         self._forces = None if is_model else forces
         self._is_asking = False  # the owner wants to see every plan of the tool that runs now
         self.taint: list[str] = []
+        self.ahead: Sequence[Any] = ()
         self.rehearses = bool(approver is not None and approver.rehearses)
         self.has_chats = is_model and approver is None and bool(self._chat)
         self.is_home: Callable[[], bool] = chat.get("is_home", bool)
@@ -127,6 +129,12 @@ class Operator:
         """Set whose words, other than the owner's, the current caller has in sight; return this operator."""
         self.taint = taint if self._is_model else list(self._others)
         return self
+
+    def rehearsal(self, who: Principal) -> Operator:
+        """Return an operator of this run that shows nothing, and of which the approver of `who` sees each plan."""
+        quiet = NoRun()
+        quiet.id = self._run.id  # by which the way of its owner is known
+        return Operator(self._shop, quiet, who, {"id": self._chat, "others": tuple(self.taint)}).seeing([])
 
     def whose(self, text: str, arguments: Arguments) -> list[str]:
         """Return whose texts of the configuration stand in a result, apart from what the model said itself."""

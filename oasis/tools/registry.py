@@ -10,7 +10,8 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
                          arguments are checked, the owner said yes; runs in a thread when the spec has a timeout
     preview(name, arguments, operator, watch) -> [words]
                          where a spec has "previews": what the approval card says of a call; it raises
-                         when the call could not be made anyway
+                         when the call could not be made anyway; what it puts into operator.ahead is approved with
+                         the card, and there when the call is made
 
     Spec      {"name", "description", "input_schema": JSON Schema, "class", "timeout_s"}, and where that is so
               "enabled": bool     where the owner set nothing: True for built-in ones, False for all others
@@ -125,6 +126,10 @@ class Registry:
         """Return those of some offered tools that change nothing."""
         reading = {spec["name"] for spec in self._on() if spec["class"] in ("read", "net")}
         return [tool for tool in tools if tool["name"] in reading]
+
+    def kind(self, name: str, arguments: Arguments) -> str:
+        """Return the class of one call. Raises: ToolError or PolicyError for a tool that cannot be used."""
+        return class_of(self._allowed(name)[1], arguments)
 
     def listed(self) -> list[ToolRow]:
         """Return every tool, also those that are off or cannot be used."""
@@ -244,6 +249,7 @@ class Registry:
         self, source: Source, spec: ToolSpec, permit: Permit, arguments: Arguments, operator: Operator
     ) -> Result | None:
         """Wait for approval where a call needs it; return the result of a refusal."""
+        operator.ahead = ()
         kind = class_of(spec, arguments)
         is_asked = permit["approval"] == "ask" and kind == spec["class"]
         if spec.get("plans"):

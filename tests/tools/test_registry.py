@@ -359,3 +359,26 @@ def test_who_calls_a_tool_has_no_more_loaded_than_it_takes():
     made = registry(Source(name="built-in", look=({}, lambda *_: {"seen": 1})))
     made.add(never)
     assert made.call("look", {}, Hands())[0] == '{"seen":1}'
+
+
+class Previewing(Source):
+    """A source whose card approves something for later."""
+
+    def preview(self, name, arguments, operator, watch):
+        operator.ahead = ["what the card says"]
+        return ["what the card says"]
+
+
+def test_what_a_card_approves_for_later_is_there_for_its_own_call_alone():
+    seen = []
+    call = lambda arguments, operator, watch: seen.append(list(operator.ahead)) or {}  # noqa: E731
+    found = registry(
+        Previewing(asked=({"class": "change", "previews": True, "approval": "ask"}, call),
+                   free=({"class": "change", "approval": "allow"}, call))
+    )  # fmt: skip
+    hands = Hands()
+    found.call("asked", {}, hands)
+    hands.answer = {"status": "declined"}
+    found.call("asked", {}, hands)
+    found.call("free", {}, hands)
+    assert seen == [["what the card says"], []]

@@ -11,11 +11,8 @@ A job with calls needs no model: the first round is answered with its tool calls
 each under the name of its tool, or in the words of a model without tools where the job says how. If that model fails,
 the plain results are shown.
 
-A plan that the owner approved ahead, when a job was made, fits a plan that leaves every file as they were shown it: the
-same operations, services and call, the same reasons, and each touched package the same afterwards, section by section
-and option by option. So what the plan does not set itself must be as it was then, and a plan that works out otherwise
-on another day waits like any other. What the verdict and the checks rested on must be unchanged, too. The run of a dry
-run is part of its plans' hashes: an approval given there fits nothing else.
+A plan that the owner approved ahead (ahead.py) is applied; the run of a dry run is part of its plans' hashes: an
+approval given there fits nothing else.
 """
 
 from __future__ import annotations
@@ -23,14 +20,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from oasis.change.policy import UNREVIEWED
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
-from oasis.errors import OasisError, SchemaError, SettingsError, UciError, UsageError
+from oasis.errors import OasisError, SchemaError, SettingsError, UsageError
+from oasis.parts.schedule.ahead import approval_ahead, fits_ahead, why_not_ahead
 from oasis.parts.schedule.zone import Zone, Zones
-from oasis.system.digest import is_equal, sha256
 from oasis.tools.principal import Principal
-from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +42,6 @@ if TYPE_CHECKING:
     from oasis.parts.schedule.shapes import Approval, Event, Item, Job, PlanNote, ToolCall
     from oasis.system.records import Record, Records
     from oasis.tools.shapes import TurnExtras
-
-    Read = Callable[[str], bytes]
 
 # A plan of the night is found in the morning, and one of the morning in the evening.
 WAIT_S = 12 * 3600
@@ -265,7 +258,7 @@ class JobRun(Principal):
             return bind(plan, needs_approval=True, summary=summary)
         if plan["risk"] == "low" and not plan["needs_approval"]:
             return plan
-        self._is_ahead = fits_ahead(plan, self.job.get("approved", []), self._kit.planner.read)
+        self._is_ahead = fits_ahead(plan, self.job.get("approved", []), self._kit.planner)
         if self._is_ahead:  # then nobody need be there to confirm it
             return bind(plan, needs_approval=True, confirm_s=0)
         made = bind(plan, needs_approval=True, expires_s=self._kit.now_s() + WAIT_S)
@@ -283,7 +276,7 @@ class JobRun(Principal):
         """Wait as the approval queue does, see change/approval.py; what is approved in a dry run is "noted"."""
         if self._is_ahead:  # which no plan of a dry run is
             return "approved", "schedule %s: approved ahead" % self.job["id"]
-        why = why_not_ahead(plan) if self.rehearses else ""
+        why = why_not_ahead(plan, self._kit.planner.policy) if self.rehearses else ""
         if why:
             return "declined", "not to be approved ahead: %s; it waits for the owner each time" % why
         try:
@@ -293,7 +286,7 @@ class JobRun(Principal):
         if not self.rehearses:
             self.decided = decision
         elif decision == "approved":
-            self.approved.append(approval_ahead(plan, self._kit.planner.read))
+            self.approved.append(approval_ahead(plan, self._kit.planner))
             return "noted", _NOTED
         return decision, words
 
@@ -525,60 +518,3 @@ class Runner:
 
 def _short(text: str, chars: int) -> str:
     return text[:chars] + ("…" if len(text) > chars else "")
-
-
-# What is approved ahead
-
-_SAME = ("operations", "services", "call", "undoes", "forces", "risk", "typed_word")
-
-
-def why_not_ahead(plan: Plan) -> str:
-    """Return why a plan cannot be approved ahead and waits for the owner every time, "" when it can."""
-    if plan["tainted"]:
-        return "words of others were in sight"
-    if plan["until_unix_s"] or plan["ends"]:
-        return "it has an end of its own, which is another one each time"
-    if plan["new_address"]:
-        return "the router would be at another address afterwards"
-    if any(reason.startswith(UNREVIEWED.partition(":")[0]) for reason in plan["reasons"]):
-        return "nobody has reviewed what an option of it does"
-    # Nobody is there to prove it, so the proof is the one that was worked out while the owner was.
-    if plan["verdict"] and plan["verdict"]["verdict"] != "yes":
-        return "nothing proves in advance that you still reach the router afterwards"
-    return ""
-
-
-def approval_ahead(plan: Plan, read: Read) -> Approval:
-    """Return what is kept of a plan that the owner approved ahead."""
-    others = [name for name in plan["before"] if name not in plan["images"]]
-    return {"key": _key(plan), "read": {name: _now(name, read) for name in sorted(others)}}
-
-
-def fits_ahead(plan: Plan, approvals: list[Approval], read: Read) -> bool:
-    """Return whether a plan is one of those that were approved ahead."""
-    if plan["tainted"] or plan["until_unix_s"] or plan["ends"]:
-        return False
-    key = _key(plan)
-    fitting = [one for one in approvals if is_equal(str(one["key"]), key)]
-    return any(all(_now(name, read) == held for name, held in one["read"].items()) for one in fitting)
-
-
-def _key(plan: Plan) -> str:
-    whole: dict[str, object] = {name: plan[name] for name in _SAME}  # type: ignore[literal-required]
-    whole["after"] = {name: _sum(name, pair[1]) for name, pair in plan["images"].items()}
-    # Of a call the owner saw only its words as an outcome; the reason for asking differs in a dry run.
-    whole["told"] = plan["words"] if plan["call"] else plan["reasons"]
-    return sha256(jsonl.canonical(whole).encode("utf-8"))
-
-
-def _now(package: str, read: Read) -> str:
-    try:
-        return _sum(package, read(package))
-    except UciError:
-        return ""
-
-
-def _sum(package: str, data: bytes) -> str:
-    found = model.parse(data, package).sections
-    sections = [[one.type, "" if one.anonymous else one.name, sorted(map(list, one.options.items()))] for one in found]
-    return sha256(jsonl.canonical(sections).encode("utf-8"))

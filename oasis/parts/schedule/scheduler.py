@@ -17,8 +17,9 @@ import threading
 
 from oasis.config.settings import OFFLINE, built_in, is_at_home
 from oasis.core import clean
+from oasis.core.clean import shown as plain
 from oasis.errors import OasisError, ToolError, UsageError
-from oasis.parts.schedule import phrases, trigger
+from oasis.parts.schedule import ahead, phrases, trigger
 from oasis.parts.schedule.job_run import NEEDED, Jobs, Runner, fault, parsed_calls
 from oasis.parts.schedule.router_events import Devices, Pipe, RouterEvents
 from oasis.parts.schedule.zone import Zone, Zones
@@ -152,16 +153,46 @@ class Schedule:
             orders = [_tool_shown(job) for job in reply["entries"]]
             return {"orders": orders, "now": reply["now"], "zone": reply["zone"]}
         if name == "schedule_create":
-            made = _tool_shown(self.schedule_add(**arguments)["entry"])  # type: ignore[misc]
-            return {"status": "made", **made, "note": "what is risky waits for the owner, who may approve it ahead"}
+            entry = self.schedule_add(**arguments)["entry"]  # type: ignore[misc]
+            approved = self._approve(entry["id"], operator)
+            note = "what is risky waits for the owner, who may approve it ahead"
+            return {"status": "made", **_tool_shown(entry), "note": approved or note}
         job = self._one(arguments["order"])
         if name == "schedule_update":
             changes: JobChanges = {key: value for key, value in arguments.items() if key != "order"}  # type: ignore[assignment]
             if not changes:
                 raise UsageError("nothing is to be changed", "give when, wish or enabled")
-            return {"status": "changed", **_tool_shown(self.schedule_change(id=job["id"], **changes)["entry"])}
+            changed = _tool_shown(self.schedule_change(id=job["id"], **changes)["entry"])
+            approved = self._approve(job["id"], operator)
+            return {"status": "changed", **changed, **({"note": approved} if approved else {})}
         self.schedule_delete(job["id"])
         return {"status": "deleted", "id": job["id"], "wish": job["wish"]}
+
+    def preview(
+        self, name: str, arguments: shapes.UpdateArguments, operator: Operator, watch: Watch
+    ) -> list[str]:  # fmt: skip
+        """Return a job and its calls as sentences for the card of its tool; what that approves is noted there."""
+        job: JobFields = {"calls": [], **arguments}  # type: ignore[typeddict-unknown-key]  # of the tool that makes one
+        if name == "schedule_update":
+            job = {**self._jobs.find(self._one(arguments["order"])["id"]), **arguments}  # type: ignore[typeddict-unknown-key]
+        job["when"] = self._form(job["when"], job.get("timezone") or "")[0]
+        job = self._checked(job)
+        words = ["scheduled job, %s: %s" % (trigger.parse(job["when"]).words, plain(job["wish"]))]
+        if name == "schedule_update" and not {"when", "wish"} & {*arguments}:
+            return words  # what was approved stays so
+        if not job["calls"]:
+            return [*words, ahead.SENTENCE]
+        registry, planner = self._kit.turn_starter().registry, self._kit.planner
+        told, operator.ahead = ahead.foreseen(job["calls"], operator, registry, planner)
+        return [*words, *told]
+
+    def _approve(self, name: str, operator: Operator) -> str:
+        """Keep for a job what its card approved; return that in words, "" for nothing."""
+        job, approved = self._jobs.get(name), [*operator.ahead]
+        if job is None or not approved:
+            return ""
+        self._jobs.approve(job, approved)
+        return "%d of its calls approved for each run that comes to just the same; the rest waits" % len(approved)
 
     def _one(self, words: str) -> JobView:
         """Return the one job that has an id or these words in its wish, taken literally: no wildcards."""

@@ -4,7 +4,8 @@ import pytest
 
 from oasis.change.approval import ApprovalQueue as Queue
 from oasis.change.uci_commands import parse
-from oasis.parts.schedule.job_run import WAIT_S, JobRun, approval_ahead, fits_ahead, why_not_ahead
+from oasis.parts.schedule.ahead import approval_ahead, fits_ahead, foreseen, why_not_ahead
+from oasis.parts.schedule.job_run import WAIT_S, JobRun
 from tests.change.conftest import kit  # noqa: F401  (a fixture)
 from tests.change.kit import RENAME, WIFI
 from tests.tools.kit import Hands, Source, registry
@@ -21,10 +22,13 @@ def world(kit):  # noqa: F811
             return kit.planner.propose(parse(text)[0], run, "chat1", "a test", **more)
 
         def approve(self, text):
-            self.kept = [approval_ahead(self.plan(text, "rehearsal"), kit.planner.read)]
+            self.kept = [approval_ahead(self.plan(text, "rehearsal"), kit.planner)]
 
         def fits(self, text, **more):
-            return fits_ahead(self.plan(text, **more), self.kept, kit.planner.read)
+            return fits_ahead(self.plan(text, **more), self.kept, kit.planner)
+
+        def fits_all(self, text, kept):
+            return fits_ahead(self.plan(text), kept, kit.planner)
 
         def edit(self, package, old, new):
             path = kit.root.confdir + "/" + package
@@ -97,12 +101,12 @@ def test_added_section_fits_once(world):
 def test_what_the_verdict_rested_on_must_be_as_it_was(world):
     plan = world.plan(WIFI)
     plan = world.planner.bind(plan, before={**plan["before"], "network": "revision of then"})
-    kept = [approval_ahead(plan, world.planner.read)]
+    kept = [approval_ahead(plan, world.planner)]
     # who is let in rests on all of these, and the plan touches none of them
     assert set(kept[0]["read"]) == {"network", "firewall", "dropbear", "uhttpd"}
-    assert fits_ahead(plan, kept, world.planner.read)
+    assert fits_ahead(plan, kept, world.planner)
     world.edit("network", b"config interface 'lan'", b"config interface 'lan'\n\toption mtu '1400'")
-    assert not fits_ahead(plan, kept, world.planner.read)
+    assert not fits_ahead(plan, kept, world.planner)
 
 
 @pytest.mark.parametrize(
@@ -114,8 +118,8 @@ def test_what_the_verdict_rested_on_must_be_as_it_was(world):
 def test_plan_that_says_anything_else_does_not_fit(world, field, value):
     world.approve(WIFI)
     plan = world.plan(WIFI)
-    assert fits_ahead(plan, world.kept, world.planner.read)
-    assert not fits_ahead({**plan, field: value}, world.kept, world.planner.read)
+    assert fits_ahead(plan, world.kept, world.planner)
+    assert not fits_ahead({**plan, field: value}, world.kept, world.planner)
 
 
 @pytest.mark.parametrize(
@@ -127,23 +131,91 @@ def test_plan_that_says_anything_else_does_not_fit(world, field, value):
 )  # fmt: skip
 def test_what_cannot_be_known_ahead_cannot_be_approved_ahead(world, field, value, said):
     plan = {**world.plan(WIFI), "verdict": {"verdict": "yes"}}
-    assert why_not_ahead(plan) == ""
-    assert said in why_not_ahead({**plan, field: value})
+    assert why_not_ahead(plan, world.planner.policy) == ""
+    assert said in why_not_ahead({**plan, field: value}, world.planner.policy)
+
+
+def call(world, name, arguments, reasons, words=("restarts the router",), **other):
+    tool = {"name": name, "source": "built-in", "class": "danger", **other}
+    return world.planner.call(tool, arguments, "run1", "chat1", reasons, list(words))
 
 
 def test_call_of_a_tool_fits_to_the_letter(world):
-    tool = {"name": "reboot", "source": "built-in", "class": "danger"}
-
-    def plan(arguments, reasons, words=("restarts the router",), **other):
-        return world.planner.call({**tool, **other}, arguments, "run1", "chat1", reasons, list(words))
-
-    kept = [approval_ahead(plan({"now": True}, ["a rehearsal", "danger"]), world.planner.read)]
-    assert fits_ahead(plan({"now": True}, ["danger"]), kept, world.planner.read)
+    kind = {"class": "change"}
+    kept = [approval_ahead(call(world, "lamp", {"on": True}, ["a rehearsal"], **kind), world.planner)]
+    assert fits_ahead(call(world, "lamp", {"on": True}, ["change"], **kind), kept, world.planner)
     for other in (
-        plan({"now": False}, ["danger"]), plan({"now": True}, ["danger"], ["restarts another router"]),
-        plan({"now": True}, ["danger"], source="mcp:evil"), plan({"now": True}, ["danger"], name="poweroff"),
-    ):  # fmt: skip
-        assert not fits_ahead(other, kept, world.planner.read)
+        call(world, "lamp", {"on": False}, ["change"], **kind),
+        call(world, "lamp", {"on": True}, ["change"], ["restarts another router"], **kind),
+        call(world, "lamp", {"on": True}, ["change"], source="mcp:evil", **kind),
+        call(world, "light", {"on": True}, ["change"], **kind),
+        call(world, "lamp", {"on": True}, ["change"], **{"class": "danger"}),
+    ):
+        assert not fits_ahead(other, kept, world.planner)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "source"),
+    [("power", {"action": "shutdown"}, "built-in"), ("power", {"action": "reboot"}, "mcp:evil"),
+     ("packages", {"action": "install", "names": ["tcpdump"]}, "built-in"),
+     ("ssh_keys", {"action": "add"}, "built-in"), ("firmware", {"action": "upgrade"}, "built-in")],
+)  # fmt: skip
+def test_dangerous_call_is_asked_for_each_time_but_a_restart(world, name, arguments, source):
+    reboot = call(world, "power", {"action": "reboot"}, ["danger"])
+    assert why_not_ahead(reboot, world.planner.policy) == ""
+    assert fits_ahead(reboot, [approval_ahead(reboot, world.planner)], world.planner)
+    plan = call(world, name, arguments, ["danger"], source=source)
+    assert why_not_ahead(plan, world.planner.policy) == f"you are asked for each call of {name}"
+    assert not fits_ahead(plan, [approval_ahead(plan, world.planner)], world.planner), "nor one of an older version"
+
+
+def test_neither_code_nor_the_end_of_a_service_is_approved_ahead(world):
+    stop = world.planner.service("dropbear", "stop", "run1", "chat1")
+    code = world.plan("uci set uhttpd.main.interpreter='.sh=/bin/sh'", forces=("exec",))
+    for plan, why in ((stop, "ends a service"), (code, "runs code"), ({**code, "forces": []}, "runs code")):
+        assert why in why_not_ahead(plan, world.planner.policy)
+        assert not fits_ahead(plan, [approval_ahead(plan, world.planner)], world.planner)
+    restart = world.planner.service("dropbear", "restart", "run1", "chat1")
+    assert why_not_ahead(restart, world.planner.policy) == ""
+
+
+class Unchanged:
+    """Tools and their operator, where the commands of a call change nothing now."""
+
+    taint = ()
+
+    def kind(self, name, params):
+        return "change"
+
+    def rehearsal(self, who):
+        return self
+
+    def call(self, name, params, operator):
+        return '{"status":"unchanged"}', False, []
+
+
+def test_call_that_changes_nothing_is_approved_as_the_way_back_to_this_state(world):
+    calls = [{"tool": "configure", "params": {"commands": WIFI.replace("Attic", "OpenWrt").split("\n")}}]
+    (words,), kept = foreseen(calls, Unchanged(), Unchanged(), world.planner)
+    assert words.startswith("approved with this card") and words.endswith("(it is so now)")
+    was, commands = world.read("wireless"), calls[0]["params"]["commands"][0]
+    world.edit("wireless", b"OpenWrt", b"Cellar")
+    assert not world.fits_all(commands, kept), "the other radio would not be as it was"
+    world.write("wireless", was.replace(b"OpenWrt", b"Cellar", 1))
+    assert world.fits_all(commands, kept)
+    world.edit("firewall", b"config zone", b"config zone\n\toption log '1'")
+    assert not world.fits_all(commands, kept), "who is let in was another one then"
+
+
+@pytest.mark.parametrize(
+    ("more", "taint"), [({"until": "22:00"}, ()), ({"install": ["tcpdump"]}, ()), ({}, ("device names",))]
+)
+def test_way_back_is_not_approved_with_an_end_with_packages_or_in_words_of_others(world, more, taint):
+    calls = [{"tool": "configure", "params": {"commands": [WIFI], **more}}]
+    operator = Unchanged()
+    operator.taint = taint
+    (words,), kept = foreseen(calls, operator, Unchanged(), world.planner)
+    assert words.startswith("waits for you each time") and kept == []
 
 
 class ApprovalQueue:

@@ -637,6 +637,130 @@ def test_words_of_others_make_no_order_silently_even_where_the_owner_allowed_it(
     assert daemon.call("schedule.list")["entries"] == []
 
 
+# What the card of a job approves
+
+ZONE = {"tool": "configure", "params": {"commands": ["uci set system.@system[0].timezone=JST-9"]}}
+BACK = {"tool": "configure", "params": {"commands": ["uci set wireless.default_radio0.ssid=OpenWrt"]}}
+ELSE = {"tool": "configure", "params": {"commands": ["uci set wireless.default_radio0.ssid=Attic"]}}
+RESTART = {"tool": "service", "params": {"name": "network", "action": "restart"}}
+MOVES = {"tool": "configure", "params": {"commands": ["uci set network.lan.ipaddr=192.168.77.1"]}}
+SHUTS = {"tool": "configure", "params": {"commands": ["uci set firewall.@zone[0].input=DROP"]}}
+PACKAGE = {"tool": "packages", "params": {"action": "install", "names": ["tcpdump"]}}
+
+
+def carded(daemon, verb="approve", **job):
+    """Make a job by its tool and decide its card; return the sentences of the card and the tool's result."""
+    started = tool(daemon, "schedule_create", **{"when": "03:00 daily", "wish": "night work", **job})
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    decide(daemon, verb, plan, **({"hash": plan["hash"], "word": "risky"} if verb == "approve" else {}))
+    return plan["words"], result(follow(daemon, started))
+
+
+def test_card_of_a_job_says_what_each_call_does_and_approves_it(daemon, root):
+    words, made = carded(daemon, calls=[ZONE, RESTART, MOVES, SHUTS, PACKAGE, json.loads(DEVICES)])
+    assert words[1].startswith("scheduled job, ") and words[1].endswith(": night work")
+    approved, waits = "approved with this card, each time it comes to just this: ", "waits for you each time ("
+    assert words[2].startswith(approved + "Time zone (system.@system[0].timezone): ") and "'JST-9'" in words[2]
+    assert "reload system" in words[2] and "moves every rule" in words[2], "what it reloads and why it is risky"
+    assert words[3] == approved + "service network: restart (restart of network interrupts connections)"
+    assert words[4].startswith(waits) and "'192.168.77.1'" in words[4]
+    assert words[5].startswith("refused as things are now (") and "reach" in words[5]
+    assert words[6].startswith("refused as things are now (") and words[6].endswith(": packages"), "no opkg here"
+    assert words[7] == "only looks: status"
+    assert made["note"].startswith("2 of its calls approved") and services(root) == [], "nothing was done"
+    assert b"JST-9" not in config(root, "system") and daemon.call("plan.list")["plans"] == []
+    assert daemon.call("schedule.list")["entries"][0]["ahead"] == 2
+
+
+def test_what_the_card_approved_is_done_alone_and_nothing_else(daemon, root):
+    _, made = carded(daemon, calls=[ZONE, RESTART])
+    events = follow(daemon, daemon.call("schedule.run", id=made["id"]))
+    assert [one["decision"] for one in of_type(events, "approval")] == ["approved"] * 2
+    assert b"JST-9" in config(root, "system") and "network restart" in services(root)
+    daemon.call("change.undo", change="")
+    _, made = carded(daemon, wish="another", calls=[RESTART])
+    daemon.stop()
+    lines = read(root + "/etc/oasis/schedule.jsonl").replace(b'"action":"restart"', b'"action":"reload"')
+    with open(root + "/etc/oasis/schedule.jsonl", "wb") as handle:
+        handle.write(lines)
+    again = start_daemon(root)
+    try:
+        again.call("schedule.run", id=made["id"])
+        wait_for(lambda: notices(again, "schedule_waiting"))
+        assert services(root).count("network reload") == 0
+    finally:
+        again.stop()
+
+
+def test_what_changes_nothing_now_is_approved_as_the_way_back_to_how_it_is(daemon, root):
+    words, made = carded(daemon, calls=[BACK])
+    assert words[2].endswith("uci set wireless.default_radio0.ssid=OpenWrt (it is so now)")
+    started = daemon.call("plan.propose", commands=ELSE["params"]["commands"])
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
+    change = of_type(follow(daemon, started), "tool_result")[0]
+    daemon.call("change.confirm", change=json.loads(change["text"])["change"], unproved=True)
+    assert b"'Attic'" in config(root, "wireless")
+    events = follow(daemon, daemon.call("schedule.run", id=made["id"]))
+    assert of_type(events, "approval")[0]["decision"] == "approved", events
+    assert b"'Attic'" not in config(root, "wireless")
+
+
+def test_way_back_to_another_state_waits(daemon, root):
+    _, made = carded(daemon, calls=[BACK])
+    path = root + "/etc/config/wireless"
+    with open(path) as handle:
+        text = handle.read()
+    with open(path, "w") as handle:
+        handle.write(text.replace("option ssid 'OpenWrt'", "option ssid 'Attic'\n\toption hidden '1'"))
+    daemon.call("schedule.run", id=made["id"])
+    wait_for(lambda: notices(daemon, "schedule_waiting"))
+    assert daemon.call("plan.list")["plans"] and b"'Attic'" in config(root, "wireless")
+
+
+def test_sentence_for_a_model_approves_nothing_and_the_card_says_so(daemon):
+    words, made = carded(daemon, wish="restart the network")
+    assert words[2].startswith("what it does is worked out when it runs: nothing is approved ahead")
+    assert daemon.call("schedule.list")["entries"][0]["ahead"] == 0 and "may approve it ahead" in made["note"]
+
+
+def test_job_that_the_owner_allowed_unseen_has_nothing_approved(daemon):
+    daemon.call("tool.set", name="schedule_create", approval="allow")
+    made = result(follow(daemon, tool(daemon, "schedule_create", when="03:00 daily", wish="x", calls=[RESTART])))
+    assert made["status"] == "made" and daemon.call("schedule.list")["entries"][0]["ahead"] == 0
+
+
+def test_declined_card_makes_nothing_and_approves_nothing(daemon):
+    _, told = carded(daemon, "decline", calls=[RESTART])
+    assert told["status"] == "declined" and daemon.call("schedule.list")["entries"] == []
+    daemon.call("tool.set", name="schedule_create", approval="allow")
+    follow(daemon, tool(daemon, "schedule_create", when="03:00 daily", wish="night work", calls=[RESTART]))
+    assert daemon.call("schedule.list")["entries"][0]["ahead"] == 0, "that card was declined"
+
+
+def test_moved_job_approves_on_its_own_card(daemon):
+    _, made = carded(daemon, calls=[RESTART])
+    started = tool(daemon, "schedule_update", order=made["id"], when="04:00 daily")
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    assert plan["words"][2].startswith("approved with this card")
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
+    follow(daemon, started)
+    (job,) = daemon.call("schedule.list")["entries"]
+    assert (job["when"], job["ahead"]) == ("04:00 daily", 1)
+
+
+def test_words_of_others_approve_no_call(run, serve):  # noqa: F811
+    make = ("schedule_create", {"when": "22:00 daily", "wish": "night work", "calls": [RESTART, BACK]})
+    server = serve(("logs", {}), make, "Made.", knows_tools=True)
+    daemon = run("compatible", server.url, "tiny")
+    started = daemon.call("run.start", message="look at the log")
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    assert [line.count("waits for you each time (words of others") for line in plan["words"][2:4]] == [1, 1]
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
+    follow(daemon, started)
+    assert daemon.call("schedule.list")["entries"][0]["ahead"] == 0
+
+
 @pytest.fixture(scope="module")
 def allowed(tmp_path_factory):
     """Start one daemon with three orders, where the owner lets a model make and delete them."""
