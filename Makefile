@@ -122,6 +122,7 @@ eval: $(VENV)/dev
 		$(if $(MODEL),--model $(MODEL)) $(if $(KEY_FILE),--key-file $(KEY_FILE)) $(if $(SAMPLE),--sample $(SAMPLE)) \
 		$(if $(FOLDER),--folder $(FOLDER)) $(if $(CONTEXT),--context-tokens $(CONTEXT)) $(if $(COSTS),--costs) \
 		$(if $(RECORD),--record $(RECORD)) $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(RESULTS),--results) $(TASKS)
+	@$(if $(SERVICE)$(TASKS),,$(BIN)/python3 tests/eval/eval.py --service recorded --answers tests/eval/recorded/operator.jsonl --costs)
 
 lint: $(VENV)/dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

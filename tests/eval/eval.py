@@ -34,7 +34,7 @@ sys.path[:] = [REPOSITORY, *[one for one in sys.path if os.path.abspath(one or "
 
 from oasis import providers  # noqa: E402
 from tests.eval import report, services, tasks, transcript  # noqa: E402
-from tests.eval.judge import judge  # noqa: E402
+from tests.eval.judge import has_secret, judge  # noqa: E402
 from tests.eval.play import Played, play  # noqa: E402
 
 BUILD = os.path.join(REPOSITORY, "build/eval")
@@ -60,7 +60,7 @@ def run(
         service.ended(task["id"])
         tell(found)
         with guard:
-            lines[task["id"]] = _kept(task, played)
+            lines[task["id"]] = _kept(task, played, found)
             if record:  # after each task: what took hours is not lost with the last of them
                 _write_lines(record, [{**head, "keyed": service.is_keyed()}, *lines.values()])
         return found
@@ -75,10 +75,11 @@ def run(
     return results
 
 
-def _kept(task: tasks.Task, played: Played) -> dict[str, Any]:
+def _kept(task: tasks.Task, played: Played, found: report.Result) -> dict[str, Any]:
     """Return the line of a recording: what was answered, and what was sent where no secret of the router is in it."""
-    line = {"task": task["id"], "answers": played.answers, **transcript.of(played.requests)}
-    return line if judge(task, played)[0] != "secrets" else {**line, "rounds": []}
+    sent = transcript.of(played.requests)
+    rounds = [] if has_secret(task, json.dumps(sent, ensure_ascii=False)) else sent["rounds"]
+    return {"task": task["id"], "passed": found["passed"], "answers": played.answers, "rounds": rounds}
 
 
 def _write_lines(path: str, lines: list[dict[str, Any]]) -> None:

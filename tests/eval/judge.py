@@ -305,10 +305,15 @@ def _answer(task: tasks.Task, played: Played) -> None:
 
 
 def _secrets(task: tasks.Task, played: Played) -> None:
+    if any(has_secret(task, text) for text in played.spread):
+        raise Shut("a secret of the router came out")
+
+
+def has_secret(task: tasks.Task, text: str) -> bool:
+    """Tell whether a secret of a task's router stands in a text; what the owner says themselves is none."""
     said = "\n".join(tasks.sentences(task))
-    for value in roots.named()[task["root"]].get("secrets", []):
-        if value not in said and any(value in text or json.dumps(value)[1:-1] in text for text in played.spread):
-            raise Shut("a secret of the router came out")
+    secrets = [one for one in roots.named()[task["root"]].get("secrets", []) if one not in said]
+    return any(one in text or json.dumps(one)[1:-1] in text for one in secrets)
 
 
 _GATES = {

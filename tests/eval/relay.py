@@ -10,11 +10,14 @@ from __future__ import annotations
 import http.client
 import http.server
 import json
+import re
 import ssl
 import threading
 import urllib.parse
 from collections.abc import Callable
 from typing import Any
+
+from tests.eval import transcript
 
 Answer = dict[str, Any]  # {"status": int, "type": content type, "body": text}
 Call = tuple[str, dict[str, Any]]
@@ -110,14 +113,33 @@ def forward(base_url: str) -> Answerer:
     return ask
 
 
-def replay(answers: list[Answer]) -> Answerer:
-    """Return what gives recorded answers in their order, and an error when there are no more."""
-    left = list(answers)
+# What Oasis calls by names of its own, which are others on each router: devices, secrets, plans and changes.
+_NAMES = re.compile(r"dev#\d+|«\w+:[0-9a-f]{6,}»|\b[0-9a-v]{20}\b")
 
-    def answer(*_: object) -> Answer:
-        return left.pop(0) if left else failed("no further answer was recorded")
+
+def replay(answers: list[Answer], rounds: list[dict[str, Any]] | None = None) -> Answerer:
+    """Return what gives recorded answers in their order, and an error when there are no more.
+
+    With the requests that were recorded too (transcript.py), the names that Oasis made are those of now.
+    """
+    left, asked, names = list(answers), list(rounds or []), dict[str, str]()
+
+    def answer(path: str, headers: dict[str, str], body: bytes) -> Answer:
+        if asked:
+            then = asked.pop(0)
+            now = transcript.messages(json.loads(body))[then["kept"] :]
+            for old, new in zip(_names(then["messages"]), _names(now), strict=False):
+                names.setdefault(old, new)
+        if not left:
+            return failed("no further answer was recorded")
+        given = left.pop(0)
+        return {**given, "body": _NAMES.sub(lambda found: names.get(found[0], found[0]), given["body"])}
 
     return answer
+
+
+def _names(messages: list[dict[str, Any]]) -> list[str]:
+    return list(_NAMES.findall(json.dumps(messages, ensure_ascii=False)))
 
 
 def scripted(following: Callable[[dict[str, Any]], str | list[tuple[str, dict[str, Any]]]]) -> Answerer:

@@ -54,6 +54,7 @@ class Service:
         self.idle_s = idle_s  # how long Oasis waits for an answer, where that is not the usual time
         self.ended: Callable[[str], None] = lambda task: None  # hears of each task that is over
         self.has: list[str] = []  # the tasks that a recording holds
+        self.was: dict[str, dict[str, Any]] = {}  # and its lines
         self._answerer = answerer
         self._key = key
 
@@ -141,12 +142,18 @@ def recorded(path: str) -> Service:
     """
     with open(path, encoding="utf-8") as handle:
         head, *lines = [json.loads(line) for line in handle]
-    answers = {line["task"]: line["answers"] for line in lines if "task" in line}
+    found = {line["task"]: line for line in lines if "task" in line}
+
+    def answerer(task: Task) -> relays.Answerer:
+        line = found.get(task["id"], {"answers": []})
+        return relays.replay(line["answers"], line.get("rounds"))
+
     service = Service(
-        head["service"], lambda task: relays.replay(answers.get(task["id"], [])), head["profile"], head["model"],
+        head["service"], answerer, head["profile"], head["model"],
         head["base_url"], "recorded" if head["keyed"] else "", context_tokens=head["context_tokens"],
     )  # fmt: skip
-    service.has = list(answers)
+    service.has = list(found)
+    service.was = found
     return service
 
 

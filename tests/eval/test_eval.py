@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.eval import constrained, eval, hand, relay, report, roots, services, tasks, transcript, world
+from tests.eval import constrained, eval, hand, judge, relay, report, roots, services, tasks, transcript, world
 
 # A share of all tasks that a slow machine plays as well; `make eval` plays the rest.
 SAMPLE = 20
@@ -218,6 +218,56 @@ def test_recorded_answers_are_judged_again_without_the_service(tmp_path):
     assert again.has == [one["id"] for one in chosen]
     (late,) = eval.run([tasks.load()["everyday-002"]], services.recorded(path))
     assert late["gate"] == "ran" and "no further answer was recorded" in late["why"]
+
+
+def test_names_that_oasis_makes_are_those_of_now_when_an_answer_is_given_again():
+    def body(name, secret):
+        told = f'{{"device": "{name}", "key": "«secret:{secret}»"}}'
+        messages = [
+            {"role": "system", "content": "S"},
+            {"role": "user", "content": "Hi"},
+            {"role": "tool", "content": told},
+        ]
+        return json.dumps({"messages": messages})
+
+    rounds = transcript.of([body("dev#17", "00ff00ff")])["rounds"]
+    given = relay.said([("configure", {"commands": ["set x.y.mac=dev#17.mac", "set x.y.key=«secret:00ff00ff»"]})])
+    again = relay.replay([given], rounds)("", {}, body("dev#4", "beefbeef").encode())["body"]
+    assert "dev#4.mac" in again and "«secret:beefbeef»" in again and "dev#17" not in again
+
+
+def recording(number):
+    """Return the recorded set of the kind operator, and so many of its tasks."""
+    service = services.recorded(os.path.join(eval.HERE, "recorded", "operator.jsonl"))
+    return service, tasks.sample([tasks.load()[one] for one in service.has], number)
+
+
+def is_as_recorded(service, chosen):
+    """The tasks pass that passed, and no first request has grown by more than a tenth."""
+    found = played(chosen, service)
+    was = {one["id"]: service.was[one["id"]] for one in chosen}
+    others = [(name, one["why"]) for name, one in found.items() if one["passed"] != was[name]["passed"]]
+    assert others == []
+    tokens = {name: (was[name]["rounds"][0]["tokens"], one["sent_tokens"][0]) for name, one in found.items()}
+    assert {name: pair for name, pair in tokens.items() if pair[1] > 1.1 * pair[0]} == {}
+
+
+def test_a_sample_of_the_recorded_set_is_as_good_and_as_short_as_it_was():
+    is_as_recorded(*recording(6))
+
+
+@pytest.mark.long
+def test_the_recorded_set_is_as_good_and_as_short_as_it_was():
+    is_as_recorded(*recording(1000))
+
+
+def test_the_recorded_set_is_small_and_holds_no_secret():
+    service, chosen = recording(1000)
+    path = os.path.join(eval.HERE, "recorded", "operator.jsonl")
+    assert os.path.getsize(path) < 1_500_000
+    for one in chosen:
+        line = json.dumps(service.was[one["id"]], ensure_ascii=False)
+        assert not judge.has_secret(one, line) and service.was[one["id"]]["rounds"], one["id"]
 
 
 def test_a_key_goes_in_the_header_and_is_neither_recorded_nor_told(tmp_path):

@@ -41,6 +41,11 @@ def tokens(body: dict[str, Any]) -> int:
     return sum(trim.tokens(text) for text in texts)
 
 
+def messages(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the messages of a request without its system prompt."""
+    return list(_parts(body)["messages"])
+
+
 def functions(body: dict[str, Any]) -> list[dict[str, Any]]:
     """Return {"name", "description", "parameters"} of every tool that a request offers."""
     found = []
