@@ -2463,7 +2463,13 @@ MUTANTS = (
         "{}).get(name) is None",
         OF_JUDGE,
     ),
-    ("eval: the judge finds secrets", "tests/eval/judge.py", "value not in said and any(", "False and any(", OF_JUDGE),
+    (
+        "eval: the judge finds secrets",
+        "tests/eval/judge.py",
+        "    return any(one in text or json",
+        "    return False and any(one in text or json",
+        OF_JUDGE,
+    ),
     ("force: what is missing refuses", PLAN, "    if missing:\n", "    if False:\n", OF_FORCE),
     ("force: code needs its words", "oasis/change/plan_card.py", " and words != FORCE_WORDS:", " and False:", OF_FORCE),
     (
