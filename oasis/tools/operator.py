@@ -100,7 +100,7 @@ class Operator:
         self._others = chat.get("others", ())
         self._has_turn = "said" in chat
         self._said: Callable[[], str] = chat.get("said", str)
-        self._is_model = is_model
+        self.is_model = is_model
         self._forces = None if is_model else forces
         self._is_asking = False  # the owner wants to see every plan of the tool that runs now
         self.taint: list[str] = []
@@ -127,7 +127,7 @@ class Operator:
 
     def seeing(self, taint: list[str]) -> Operator:
         """Set whose words, other than the owner's, the current caller has in sight; return this operator."""
-        self.taint = taint if self._is_model else list(self._others)
+        self.taint = taint if self.is_model else list(self._others)
         return self
 
     def rehearsal(self, who: Principal) -> Operator:
@@ -138,19 +138,19 @@ class Operator:
 
     def whose(self, text: str, arguments: Arguments) -> list[str]:
         """Return whose texts of the configuration stand in a result, apart from what the model said itself."""
-        texts = self._texts() if self._is_model else None
+        texts = self._texts() if self.is_model else None
         return texts.within(text, "%s\n%s" % (self._said(), jsonl.dumps(arguments))) if texts is not None else []
 
     def is_own(self, text: str) -> bool:
         """Return whether a text is the owner's: every sentence of it stands in their words, or no model wrote it."""
-        return is_quoted(text, self._said()) if self._is_model else not self._others
+        return is_quoted(text, self._said()) if self.is_model else not self._others
 
     def masked(self, result: Any) -> Any:
         """Return a tool's result without secrets."""
-        return self._shop.redactor.hide(result, self._chat if self._is_model else "")
+        return self._shop.redactor.hide(result, self._chat if self.is_model else "")
 
     def _hide(self, package: str, section: str, type: str, option: str, value: object) -> object:
-        if not self._is_model:
+        if not self.is_model:
             return secret_options.mask(value)
         if isinstance(value, list):
             return [self._hide(package, section, type, option, item) for item in value]
@@ -171,7 +171,7 @@ class Operator:
 
         `known` tells by value where secrets come from that our own code put there; no word of a model does.
         """
-        if self._is_model:
+        if self.is_model:
             self._await_keeping()
         until_unix_s, operations, summary, sources = self._ready(operations, summary, until)
         plan = self._plan(operations, summary, until_unix_s, {**sources, **(known or {})})
@@ -198,7 +198,7 @@ class Operator:
         summary = summary if len(summary) <= SUMMARY_CHARS else summary[: SUMMARY_CHARS - 1] + "…"
         # What the owner wrote: their own commands, and the sentences that the built-in service takes a value from.
         values = {str(step["value"]) for step in operations if "value" in step}
-        if self._is_model:
+        if self.is_model:
             values &= given(self._said())
         elif self._others:
             values = set()
@@ -215,7 +215,7 @@ class Operator:
         are what the owner reads of it. The owner is asked again only for what nothing could tell before the packages
         were there, such as who would be let in.
         """
-        if self._is_model:
+        if self.is_model:
             self._await_keeping()
         until_unix_s, operations, summary, known = self._ready(
             operations, str(arguments.get("summary", "")), str(arguments.get("until", ""))
@@ -292,14 +292,14 @@ class Operator:
 
     def act(self, name: str, action: str) -> PlanResult:
         """Carry out an action on a service."""
-        if self._is_model:
+        if self.is_model:
             self._await_keeping()
         return self.carry_out(self._shop.planner.service(name, action, self._run.id, self._chat))
 
     def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
-        if self._is_model:
+        if self.is_model:
             self._await_keeping()
         plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
@@ -334,7 +334,7 @@ class Operator:
         # undo brings back is whose it was before. The built-in service takes names from devices.
         own, texts = list[str](), self._texts()
         if texts is not None and plan["images"] and not (plan["tainted"] or plan["undoes"]):
-            is_own = not self._has_turn or (self._is_model and decision == "approved")
+            is_own = not self._has_turn or (self.is_model and decision == "approved")
             said = self._said()
             new = texts.new(plan["images"])
             own = [key for key, text in new if is_own or text_origin.is_said(text, said)]
@@ -354,7 +354,7 @@ class Operator:
             result["until"] = when.shown(plan["until_unix_s"])
         if is_waiting:
             result["confirm_in_s"] = plan["confirm_s"]
-            if self._is_model:
+            if self.is_model:
                 result["notes"] = [_KEEPING]
         return result
 
@@ -407,14 +407,14 @@ class Operator:
     def _decided(self, plan: Plan) -> tuple[Plan, str, PlanResult]:
         """Show a plan, wait for the owner where it needs them; return it as shown, the decision, and the result."""
         shop, approver = self._shop, self._approver
-        retold = self._retold(plan) if self._is_model else None
+        retold = self._retold(plan) if self.is_model else None
         if self.taint:
             plan = shop.planner.taint(plan, self.taint)
         if approver is not None:
             plan = approver.judge(plan)
-        elif self._is_model:
+        elif self.is_model:
             plan = self._timely(plan)
-        if not plan["needs_approval"] and (self._is_model or approver is not None):
+        if not plan["needs_approval"] and (self.is_model or approver is not None):
             # No sentence of the owner's asks for exactly this: of such plans one too many waits.
             reason = shop.allowance.take(self._run.id)
             if not reason:

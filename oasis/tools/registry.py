@@ -57,6 +57,7 @@ from oasis.redaction import placeholders
 from oasis.redaction.redactor import walk
 from oasis.redaction.secret_forms import hide_typed
 from oasis.system.digest import sha256
+from oasis.tools.hints import for_model
 from oasis.tools.principal import may_use
 from oasis.tools.router import Watch, Watched
 from oasis.tools.specs import brief, check, checked, chosen, is_outside, tokens
@@ -217,9 +218,12 @@ class Registry:
                 result = self._run(spec, arguments, operator, source.call)
             return self._answer(result, spec, whose, operator, arguments)
         except OasisError as error:
+            told = error.as_dict()
+            if operator.is_model:
+                told["hint"] = for_model(error.hint)
             # Masked whole, then cut: half a secret would pass.
             shown = walk(
-                operator.masked(hide_typed(clean.value({"error": error.as_dict()}))),
+                operator.masked(hide_typed(clean.value({"error": told}))),
                 lambda text: text if len(text) <= ERROR_CHARS else text[:ERROR_CHARS] + "…",
             )
             if len(jsonl.dumps(shown)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
@@ -285,7 +289,10 @@ class Registry:
         untrusted = untrusted if isinstance(untrusted, (list, tuple)) else []
         if isinstance(for_owner, str) and for_owner:
             operator.tell(clean.text(for_owner))
-        shown = operator.masked(clean.value({key: result[key] for key in result if key not in _OURS}))
+        ours = {key: result[key] for key in result if key not in _OURS}
+        if operator.is_model and isinstance(ours.get("notes"), list):
+            ours["notes"] = [for_model(note) if isinstance(note, str) else note for note in ours["notes"]]
+        shown = operator.masked(clean.value(ours))
         labels = _labels(shown, [*whose, *map(str, untrusted)], operator, arguments)
         text = jsonl.dumps(shown)
         if len(text.encode("utf-8")) > RESULT_BYTES:

@@ -50,7 +50,7 @@ BRAVE = "brave"
 # So long a silence of the worker is one: it reads several pages before it says a word.
 _OPTIONS = {"idle_s": 90, "retries": 0}
 _NO_WORKER = "this daemon has no worker"
-_NO_ENGINE = "no search engine is set: its address in oasis.web.searxng, or Brave's key by `oasis key brave`"
+_NO_ENGINE = "no search engine is set: the owner sets oasis.web.searxng to one, or Brave's key by `oasis key brave`"
 
 
 class Seed:

@@ -169,10 +169,10 @@ def kit(tmp_path):
 
 @pytest.mark.part("schedule")
 def test_a_job_gets_no_approval_ahead_for_what_nobody_reviewed(kit):
-    from oasis.parts.schedule.job_run import why_not_ahead
+    from oasis.parts.schedule.ahead import why_not_ahead
 
     plan = kit.plan(f"uci set {UNSEEN}.main.interval=4096")
-    assert why_not_ahead(plan) == "nobody has reviewed what an option of it does"
+    assert why_not_ahead(plan, kit.planner.policy) == "nobody has reviewed what an option of it does"
 
 
 def test_an_option_that_nobody_reviewed_always_waits_and_says_so(kit):

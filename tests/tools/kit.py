@@ -36,7 +36,7 @@ class Hands:
         self.rehearses = False
 
     role = "owner"
-    has_chats = False
+    has_chats = is_model = False
 
     def is_home(self):
         return True
