@@ -22,11 +22,21 @@ AXE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 
 PAGES = [
     pytest.param(where, marks=pytest.mark.part(*parts))
     for where, *parts in (
-        ("chat",), ("services",), ("topics",), ("tools",), ("schedule", "schedule"), ("memory", "memory"),
-        ("messenger", "telegram"), ("changes",), ("doctor",), ("usage",), ("audit",),
+        ("chat",), ("services",), ("topics",), ("tools",), ("schedule", "schedule"), ("wireguard", "admin"),
+        ("memory", "memory"), ("messenger", "telegram"), ("changes",), ("doctor",), ("usage",), ("audit",),
     )
 ]  # fmt: skip
-REAL = ("services", "topics", "memory", "schedule", "messenger", "usage")
+REAL = ("services", "topics", "memory", "schedule", "wireguard", "messenger", "usage")
+TUNNEL = """
+config interface 'wg0'
+	option proto 'wireguard'
+	option listen_port '51820'
+	list addresses '10.14.0.1/24'
+
+config wireguard_wg0 'wg0_peer1'
+	option description 'phone'
+	list allowed_ips '10.14.0.2/32'
+"""
 VIOLATIONS = """place => axe.run(place, { resultTypes: [ 'violations' ] }).then(found => found.violations.map(one => {
     const isOurs = node => one.id != 'color-contrast' || !document.querySelector(node.target[0]).matches('.btn');
     const ours = one.nodes.filter(isOurs);
@@ -46,6 +56,9 @@ def address(router: Any, furnished: Any) -> Callable[[str], str]:  # noqa: F811
             daemon.call("schedule.add", when="30 22 * * mon-fri", wish="turn off the guest wifi")
         if where == "memory":
             daemon.call("memory.add", fact="The owner works at home and needs calls without gaps")
+        if where == "wireguard":
+            with open(daemon.root + "/etc/config/network", "a", encoding="utf-8") as file:
+                file.write(TUNNEL)
         return str(url)
 
     return find

@@ -26,11 +26,11 @@ import i18n  # noqa: E402
 LANGUAGES = sorted(os.path.basename(os.path.dirname(path)) for path in glob.glob(REPOSITORY + "/po/*/oasis.po"))
 # LuCI's format() knows no positions, so the order of these must be that of the English text.
 PLACEHOLDER = re.compile(r"%(?:\.\d+)?[sdfxh%]")
-# The name of the program, and nothing else, is the same everywhere.
-SAME = {"Oasis", "%d %%"}
+# Names, and nothing else, are the same everywhere.
+SAME = {"Oasis", "WireGuard", "%d %%"}
 TABS = (
-    "チャット", "サービス", "システムメッセージ", "ツール", "スケジュール", "記憶", "メッセンジャー", "変更",
-    "診断", "使用量", "監査",
+    "チャット", "サービス", "システムメッセージ", "ツール", "スケジュール", "WireGuard", "記憶", "メッセンジャー",
+    "変更", "診断", "使用量", "監査",
 )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def test_parts_of_a_page_know_its_state_and_not_each_other() -> None:
         assert not requires(f"oasis/{name}.js") & parts, name
     everything = {name: requires(name) for name in SOURCES}
     assert {name for name, needed in everything.items() if needed & {"panel", "conversation"}} == {
-        f"view/oasis/{name}.js" for name in ("chat", "changes", "doctor", "memory", "schedule")
+        f"view/oasis/{name}.js" for name in ("chat", "changes", "doctor", "memory", "schedule", "wireguard")
     }
 
 

@@ -40,7 +40,7 @@ def wireguard(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return screen.result(reply, f"devices find the router at {reply['endpoint'] or 'nowhere known'}")
     if action == "show":
         home = {"home": True} if arguments["--home"] else {}
-        asked = {"name": name, **interface, **given(endpoint=arguments["--endpoint"]), **home}
+        asked = {"name": name, "file": True, **interface, **given(endpoint=arguments["--endpoint"]), **home}
         found = call("wireguard.show", asked)
         config = _taken(found.pop("file"))
         if arguments["--file"]:

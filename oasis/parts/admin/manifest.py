@@ -16,7 +16,8 @@ ROWS = {
         {"name": str, "public_key": str, "interface": str, "port": int}, True,
     ),
     "wireguard.show": (
-        "write", "wireguard.wireguard_show", {"name": str}, {"interface": str, "endpoint": str, "home": bool}, True,
+        "write", "wireguard.wireguard_show", {"name": str},
+        {"interface": str, "endpoint": str, "home": bool, "file": bool}, True,
     ),
     "wireguard.endpoint": ("write", "wireguard.wireguard_endpoint", {"host": str}),
     "ssh_keys.list": ("read", "ssh_keys.ssh_keys_list", {}),

@@ -45,6 +45,6 @@ class PeerConfig(TypedDict):
     """What only the owner sees."""
 
     name: str
-    file: str  # with its configuration, in RAM, to be taken away
+    file: NotRequired[str]  # with its configuration, in RAM, to be taken away; where it was asked for
     qr: list[str]
     endpoint: str

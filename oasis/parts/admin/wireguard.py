@@ -63,9 +63,9 @@ class WireGuard:
         return {"run": run.id, "chat": run.chat}
 
     def wireguard_show(
-        self, role: Role, name: str, interface: str = "", endpoint: str = "", home: bool = False
+        self, role: Role, name: str, interface: str = "", endpoint: str = "", home: bool = False, file: bool = False
     ) -> PeerConfig:  # fmt: skip
-        """Return what a peer needs to connect, its private key too: as lines of a QR code, and in a file.
+        """Return what a peer needs to connect, its private key too: as lines of a QR code, and in a file on request.
 
         Replies are masked on their way, and no secret is worth an exception: the file is in RAM, for root alone, and
         who asked takes it away. Raises: ToolError where the router does not have that key or no
@@ -102,12 +102,14 @@ class WireGuard:
         ]
         text = "\n".join(lines)
         self._kit.audit.write("shown", {**NO_PLAN, "call": {"name": "wireguard show %s" % title}}, str(role["name"]))
-        code = qr.half_blocks(qr.modules(text))
+        shown: PeerConfig = {"name": title, "qr": qr.half_blocks(qr.modules(text)), "endpoint": host}
+        if not file:
+            return shown
         folder = self._kit.root.run_folder + "/wireguard"
         self._kit.files.folder(folder)
         path = "%s/%s.conf" % (folder, self._kit.new_id())
         self._kit.files.replace(path, text.encode("utf-8"))
-        return {"name": title, "file": path, "qr": code, "endpoint": host}
+        return {**shown, "file": path}
 
     def wireguard_endpoint(self, host: str) -> dict[str, str]:
         """Keep under which name or address the router is reached from outside, "" to look for it each time."""

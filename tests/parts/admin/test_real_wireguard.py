@@ -136,7 +136,7 @@ def test_a_phone_connects_with_its_code_and_leaves_when_it_is_removed(tmp_path, 
         change(daemon, "server", interface="wg0")
         change(daemon, "add", name='phone "1" 漢字')
         server.tunnel("wg0", of_server(root), "10.14.0.1/24")
-        found = daemon.call("wireguard.show", name='phone "1" 漢字', endpoint="192.0.2.1", home=True)
+        found = daemon.call("wireguard.show", name='phone "1" 漢字', file=True, endpoint="192.0.2.1", home=True)
         (text,) = read(from_lines(found["qr"]))
         assert text == taken(found)
         phone.tunnel("wg1", text, "10.14.0.2/32")

@@ -39,7 +39,7 @@ def refused(daemon, action, **given):
 
 
 def shown(daemon, name, **given):
-    found = daemon.call("wireguard.show", name=name, endpoint="vpn.example.org", **given)
+    found = daemon.call("wireguard.show", name=name, file=True, endpoint="vpn.example.org", **given)
     return taken(found), found
 
 
@@ -201,7 +201,7 @@ def test_where_the_router_is_found_from_outside(daemon):
     assert "no public name" in daemon.call("wireguard.show", name="phone")["error"]["message"]
     assert "is no name" in daemon.call("wireguard.endpoint", host="a b; reboot")["error"]["message"]
     assert daemon.call("wireguard.endpoint", host="[2001:db8::7]") == {"endpoint": "2001:db8::7"}
-    assert "Endpoint = [2001:db8::7]:51820\n" in taken(daemon.call("wireguard.show", name="phone"))
+    assert "Endpoint = [2001:db8::7]:51820\n" in taken(daemon.call("wireguard.show", name="phone", file=True))
     assert daemon.call("wireguard.endpoint", host="") == {"endpoint": ""}
     service = "config service 'a'\n\toption enabled '1'\n\toption lookup_host 'me.example.net'\n"
     put(daemon.root, "/etc/config/ddns", service)

@@ -90,7 +90,7 @@ function card(change, state) {
 			.finally(function() { button.disabled = false; });
 	};
 
-	return E('section', { 'class': 'oasis-card oasis-change', 'aria-label': _('Change'), 'data-change': change.id, 'data-state': change.state }, [
+	return E('section', { 'class': 'oasis-card oasis-change', 'aria-label': _('Change') + ': ' + clean.plain(change.summary), 'data-change': change.id, 'data-state': change.state }, [
 		E('div', { 'class': 'oasis-head' }, [
 			E('strong', [ clean.plain(change.summary) ]),
 			E('span', { 'class': 'oasis-badge oasis-' + clean.plain(change.state) }, [ stateText(change) ])

@@ -204,7 +204,7 @@ const Card = baseclass.extend({
 	render: function() {
 		const plan = this.plan;
 
-		return E('section', { 'class': 'oasis-card oasis-plan', 'aria-label': _('Proposed change'), 'data-plan': plan.id }, [
+		return E('section', { 'class': 'oasis-card oasis-plan', 'aria-label': _('Proposed change') + ': ' + clean.whole(plan.summary), 'data-plan': plan.id }, [
 			E('div', { 'class': 'oasis-head' }, [
 				E('strong', [ _('Proposed change') ]), badge(plan),
 				E('code', { 'class': 'oasis-small', 'title': plan.hash }, [ clean.whole(plan.short) ])

@@ -22,7 +22,7 @@ const STATUS = /failed with ubus code (\d+)/;
 /* ubus: resource not found, no data, connection lost; each while the daemon starts or stops */
 const GONE = [ '4', '5', '10' ];
 /* what belongs to an optional part, by the first name of its methods */
-const OPTIONAL = { schedule: 'schedule', memory: 'memory', knowledge: 'memory', telegram: 'telegram' };
+const OPTIONAL = { schedule: 'schedule', memory: 'memory', knowledge: 'memory', telegram: 'telegram', wireguard: 'admin' };
 
 function declare(object, method, params, nobatch) {
 	const call = rpc.declare({
@@ -125,6 +125,10 @@ const calls = {
 	set_enabled: declare('oasis.telegram', 'set', [ 'enabled' ], true),
 	set_approve: declare('oasis.telegram', 'set', [ 'approve' ], true),
 	set_notices: declare('oasis.telegram', 'set', [ 'notices' ], true),
+	wireguard: declare('oasis.wireguard', 'list', [], true),
+	change_wireguard: declare('oasis.wireguard', 'change', [ 'action', 'name', 'interface' ], true),
+	show_wireguard: declare('oasis.wireguard', 'show', [ 'name', 'interface', 'home' ], true),
+	set_endpoint: declare('oasis.wireguard', 'endpoint', [ 'host' ], true),
 	examine: declare('oasis.doctor', 'run', [], true),
 	fix: declare('oasis.doctor', 'fix', [ 'finding' ], true),
 	start: declare('oasis.run', 'start', [ 'message', 'chat', 'continues', 'options', 'topic', 'attachments', 'head' ], true),
