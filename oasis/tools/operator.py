@@ -171,8 +171,7 @@ class Operator:
 
         `known` tells by value where secrets come from that our own code put there; no word of a model does.
         """
-        if self.is_model:
-            self._await_keeping()
+        self._await_keeping()
         until_unix_s, operations, summary, sources = self._ready(operations, summary, until)
         plan = self._plan(operations, summary, until_unix_s, {**sources, **(known or {})})
         if plan is None:
@@ -215,8 +214,7 @@ class Operator:
         are what the owner reads of it. The owner is asked again only for what nothing could tell before the packages
         were there, such as who would be let in.
         """
-        if self.is_model:
-            self._await_keeping()
+        self._await_keeping()
         until_unix_s, operations, summary, known = self._ready(
             operations, str(arguments.get("summary", "")), str(arguments.get("until", ""))
         )
@@ -292,28 +290,31 @@ class Operator:
 
     def act(self, name: str, action: str) -> PlanResult:
         """Carry out an action on a service."""
-        if self.is_model:
-            self._await_keeping()
+        self._await_keeping()
         return self.carry_out(self._shop.planner.service(name, action, self._run.id, self._chat))
 
     def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
-        if self.is_model:
-            self._await_keeping()
+        self._await_keeping()
         plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
         sources = text_origin.of_secrets(plan, {}, text_origin.BEFORE)
         return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **sources))
 
     def _await_keeping(self) -> None:
-        """Wait until no change waits to be kept: a model cannot keep one, and what it plans is for what comes then."""
+        """Wait until no change waits to be kept: a model or a job cannot keep one, and plans for what comes then.
+
+        A dry run writes nothing, and the owner hears at once what their own change waits for.
+        """
+        if self.rehearses or not (self.is_model or self._approver):
+            return
         pending = self._shop.transaction.pending
         record = pending()
         if record is not None:
             self._run.emit("note", text="the next change waits until %s is kept or rolled back" % record["id"])
         # One whose rollback failed waits for a person: planning ends with the error that says so.
-        while record is not None and record["state"] == "applied" and not self.rehearses:
+        while record is not None and record["state"] == "applied":
             time.sleep(_LOOK_S)
             if self._run.is_cancelled():  # whatever became of the other one
                 raise CancelledError("stopped while it waited for change %s" % record["id"])
@@ -363,7 +364,7 @@ class Operator:
 
         Raises: ApplyError when it is not what was shown any more, or a change waits that it could spoil.
         """
-        if tool["class"] == "danger":
+        if tool["class"] == "danger" and not self.rehearses:
             self._shop.transaction.check_idle("nothing was done")
         asked: CalledTool = {"name": tool["name"], "source": tool["source"], "class": tool["class"]}
         plan = self._shop.planner.call(asked, arguments, self._run.id, self._chat, reasons, words)

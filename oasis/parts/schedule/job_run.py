@@ -3,7 +3,8 @@
 Shape: Job in shapes.pyi, a line of schedule.jsonl each; a line of somebody else's that is no job stops no other.
 
 Jobs that are due at once start in order, each when the one before has ended or waits for the owner, so "off at 22" and
-"on at 8" end as they should after a night without power. A waiting plan gives way to the next run of its job, and the
+"on at 8" end as they should after a night without power. Only what looks goes past a job that waits for the window of
+an earlier change. A waiting plan gives way to the next run of its job, and the
 oldest one to another job when too many wait: the daemon has few runs. Each run begins a thread of its own in the chat,
 so neither cost nor taint grows from run to run; the bookmark `schedule:ID` stands at the newest.
 
@@ -400,13 +401,19 @@ class Runner:
                     return float(wait_s)
                 waiting = [one for one in self._runs if one.is_waiting]
                 if len(waiting) < len(self._runs):
-                    return None
+                    # The one at work may wait until a change is kept, with all that come after it; who looks need not.
+                    queue = self._queue if self.kit.transaction.pending() else []
+                    looking = [one for one in queue if self._only_looks(one["job"])]
+                    if not looking:
+                        return None
+                    item = looking[0]
+                    job = item["job"]
                 in_the_way = [one for one in waiting if one.job["id"] == job["id"]]
                 in_the_way = in_the_way or waiting[: max(len(waiting) - WAITING + 1, 0)]
                 if in_the_way:
                     in_the_way[0].cancel()  # which wakes us at its end
                     return None
-                self._queue.pop(0)
+                self._queue.remove(item)
                 try:
                     self.start(job, item["event"])
                 except SettingsError as error:
@@ -420,6 +427,13 @@ class Runner:
                     else:
                         self.tell(job, "could not be run: " + error.message)
             return None
+
+    def _only_looks(self, job: Job) -> bool:
+        kind = self.kit.turn_starter().registry.kind
+        try:
+            return bool(job.get("calls")) and all(kind(one["tool"], one["params"]) == "read" for one in job["calls"])
+        except OasisError:
+            return False
 
     def disable(self, job: Job, why: str) -> None:
         """Disable a job and tell the owner, unless they have changed it meanwhile."""

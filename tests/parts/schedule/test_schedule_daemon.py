@@ -15,6 +15,7 @@ from tests.oasisd import REPOSITORY, copy_root, has_part, set_option, start_daem
 from tests.service.test_hooks import SHELL
 
 RENAME = json.dumps({"tool": "configure", "params": {"commands": ["uci set system.@system[0].hostname=attic"]}})
+REBOOT = json.dumps({"tool": "power", "params": {"action": "reboot"}})
 DEVICES = json.dumps({"tool": "status", "params": {"what": "devices"}})
 WAIT_S = 60
 DAY = 86400
@@ -448,6 +449,37 @@ def test_orders_that_wait_leave_room_for_others_and_for_the_owner(root, start):
     assert services(root).count("network restart") == 0
     answer = follow(daemon, daemon.call("run.start", message="hello"))
     assert of_type(answer, "end")[0]["state"] == "done"
+
+
+def waiting_change(daemon):
+    """Have a change of the owner's wait to be kept; return it."""
+    started = daemon.call("plan.propose", commands=["uci set wireless.default_radio0.ssid=Attic"])
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
+    follow(daemon, started)
+    return daemon.call("change.pending")["change"]["id"]
+
+
+def test_dry_run_waits_for_no_window(daemon):
+    waiting_change(daemon)
+    made = daemon.call("schedule.add", when="03:00 daily", wish="night work", calls=[RENAME, REBOOT], approve=True)
+    for _ in range(2):
+        plan = wait_for(lambda: daemon.call("plan.list")["plans"])[0]
+        decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
+    events = follow(daemon, made)
+    assert [one["decision"] for one in of_type(events, "approval")] == ["noted", "noted"], events
+    assert daemon.call("change.pending")["change"] and not of_type(events, "note")
+
+
+def test_call_of_a_job_waits_for_the_window_and_is_not_lost(daemon, root):
+    change = waiting_change(daemon)
+    made = daemon.call("schedule.add", when="03:00 daily", wish="night work", calls=[RENAME])["entry"]
+    started = daemon.call("schedule.run", id=made["id"])
+    assert change in of_type(follow(daemon, started, ("note",)), "note")[0]["text"]
+    assert b"attic" not in config(root, "system")
+    daemon.call("change.confirm", change=change, unproved=True)
+    assert of_type(follow(daemon, started), "end")[0]["state"] == "done"
+    assert b"attic" in config(root, "system")
 
 
 # Calls of tools

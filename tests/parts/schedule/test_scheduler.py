@@ -1,6 +1,7 @@
 """What the part does beside firing: remembering devices, tending memory, and ending what cannot be run."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 
@@ -269,3 +270,19 @@ def test_a_time_that_no_calendar_has_in_the_note_of_a_plan_hides_no_list(book):
     entry = book.schedule_add(when="12:30 daily", wish="look")["entry"]
     book._jobs.note_plan(book._jobs.get(entry["id"]), {"state": "expired", "until_unix_s": 1 << 60})
     assert "nobody decided" in book.schedule_list()["entries"][0]["plan"]["words"]
+
+
+@pytest.mark.parametrize(("pending", "begun"), [(None, 0), ({"id": "c1", "state": "applied"}, 1)])
+def test_job_that_only_looks_goes_past_one_that_waits_for_a_window(kit, book, pending, begun):
+    made = [book.schedule_add(when="12:30 daily", wish=wish)["entry"] for wish in ("first", "second", "look")]
+    jobs = [book._jobs.get(one["id"]) for one in made]
+    jobs[2]["calls"] = [{"tool": "status", "params": {}}]
+    kit.transaction = SimpleNamespace(pending=lambda: pending)
+    kit.registry = SimpleNamespace(kind=lambda name, params: "read" if name == "status" else "change")
+    kit.fault = UsageError("nothing runs here")
+    book._runner._runs.append(book._runner._job_run(jobs[0], None, False))  # at work, and no plan of it waits
+    for job in jobs[1:]:
+        book._runner.add(job)
+    book._runner.pump()
+    assert kit.begun == begun
+    assert [item["job"]["wish"] for item in book._runner._queue if item["tries"]] == ["look"][:begun]
