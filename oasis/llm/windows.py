@@ -1,7 +1,8 @@
 """How many tokens the model of a service takes at once: what the owner set, what the service says, or its family has.
 
-A service is asked when a turn begins, once as long as the daemon runs; who does not answer in time is asked again
-later. What it says is bounded, and a request that it refuses for its length teaches less. Knows no chat and no turn.
+A service is asked when a turn begins: first, when its address or model is another one, after a day, and after it refused
+a request for its length; who does not answer in time is asked again later. What it says is bounded. A refusal teaches
+less, for a day or until the service says another number: then it has another model. Knows no chat and no turn.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ FAMILIES = (
 )  # fmt: skip
 # A service that is asked has so long, and who failed is left alone for so long.
 ANSWER_S, AGAIN_S = 5.0, 600.0
+# A server at home may be started with another model or more memory under the same name.
+DAY_S = 86400.0
 # Of a refusal: digits of a number that could be one of tokens, and what stands so near before it.
 _DIGITS, _BEFORE, _MOST_WORDS = 8, 5, ("max", "limit", "context", "n_ctx", ">")
 
@@ -43,7 +46,7 @@ class Windows:
         self._request = request
         self._now_s = now_s
         self._said: dict[tuple[str, ...], int] = {}
-        self._most: dict[tuple[str, ...], int] = {}  # beyond which a request was refused
+        self._most: dict[tuple[str, ...], tuple[int, float]] = {}  # beyond which a request was refused, and when
         self._asked_s: dict[tuple[str, ...], float] = {}
 
     def known(self, service: Service) -> Service:
@@ -51,14 +54,16 @@ class Windows:
         place, tokens = _place(service), service["context_tokens"]
         if not tokens:
             tokens = self._said.get(place) or _usual(service)
-            tokens = min(tokens, self._most.get(place, tokens))
+            most, since_s = self._most.get(place, (tokens, 0.0))
+            tokens = min(tokens, most) if self._now_s() - since_s < DAY_S else tokens
         return {**service, "context_tokens": tokens}
 
     def asked(self, service: Service, is_cancelled: Callable[[], bool]) -> Service:
         """Return a service with what it says itself, where its profile tells how to ask and the owner set nothing."""
         place, now_s = _place(service), self._now_s()
-        is_due = now_s - self._asked_s.get(place, -AGAIN_S) >= AGAIN_S
-        if service["context_tokens"] or place in self._said or not is_due or not _entry(service).get("window"):
+        rest_s = DAY_S if place in self._said else AGAIN_S
+        is_due = now_s - self._asked_s.get(place, -rest_s) >= rest_s
+        if service["context_tokens"] or not is_due or not _entry(service).get("window"):
             return self.known(service)
         self._asked_s[place] = now_s
         request = {**self._request(service), "only": True}
@@ -69,7 +74,10 @@ class Windows:
             return self.known(service)
         said = found[0].get("context_tokens", 0) if found else 0
         if said >= LEAST_TOKENS:
-            self._said[place] = min(said, _entry(service).get("num_ctx") or MOST_TOKENS)
+            said = min(said, _entry(service).get("num_ctx") or MOST_TOKENS)
+            if self._said.get(place, said) != said:
+                self._most.pop(place, None)
+            self._said[place] = said
         return self.known(service)
 
     def smaller(self, service: Service, refusal: str) -> Service | None:
@@ -83,7 +91,8 @@ class Windows:
             less = tokens // 2
         if less < LEAST_TOKENS:
             return None
-        self._most[_place(service)] = less
+        self._most[_place(service)] = less, self._now_s()
+        self._asked_s.pop(_place(service), None)
         return {**service, "context_tokens": less}
 
 
@@ -104,7 +113,7 @@ def _named(refusal: str) -> int:
 
 
 def _place(service: Service) -> tuple[str, ...]:
-    return (service["identifier"], service["base_url"], service["model"])
+    return (service["identifier"], service["profile"], service["base_url"], service["model"])
 
 
 def _entry(service: Service) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from oasis import providers
 from oasis.core import trim
 from oasis.errors import ProviderError
-from oasis.llm.windows import AGAIN_S, CLOUD_TOKENS, HOME_TOKENS, LEAST_TOKENS, MOST_TOKENS, Windows
+from oasis.llm.windows import AGAIN_S, CLOUD_TOKENS, DAY_S, HOME_TOKENS, LEAST_TOKENS, MOST_TOKENS, Windows
 from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 
@@ -64,6 +64,37 @@ def test_a_service_is_asked_once_and_only_where_it_says_such_a_thing():
     assert said.requests[0]["only"] is True
     assert said.of(profile="openai", identifier="o") == CLOUD_TOKENS and said.of(context_tokens=9000) == 9000
     assert len(said.requests) == 1
+
+
+def test_a_service_is_asked_again_with_another_model_and_after_a_day():
+    said = Said([{"id": "m", "context_tokens": 32_000}], [{"id": "n", "context_tokens": 16_000}],
+                [{"id": "m", "context_tokens": 64_000}], ProviderError("nobody listens"))  # fmt: skip
+    assert [said.of(), said.of(model="n"), said.of()] == [32_000, 16_000, 32_000] and len(said.requests) == 2
+    said.now_s = DAY_S - 1
+    assert said.of() == 32_000 and len(said.requests) == 2
+    said.now_s = DAY_S
+    assert said.of() == 64_000, "the server was started with more"
+    said.now_s = 2 * DAY_S
+    assert [said.of(), said.of()] == [64_000] * 2 and len(said.requests) == 4, "silence changes nothing"
+
+
+def test_a_service_that_refused_a_request_is_asked_again_and_believed_where_it_says_another_number():
+    same, other = [{"id": "m", "context_tokens": 32_000}], [{"id": "m", "context_tokens": 16_000}]
+    said = Said(same, same, other)
+    taken = {**service(), "context_tokens": said.of()}
+    assert said.windows.smaller(taken, "a limit of 9000 tokens")["context_tokens"] == 9000
+    assert [said.of(), said.of()] == [9000] * 2 and len(said.requests) == 2, "it says the same: the refusal counts"
+    said.windows.smaller({**taken, "context_tokens": 9000}, "a limit of 4000 tokens")
+    assert said.of() == 16_000 and len(said.requests) == 3, "another model is there"
+
+
+def test_what_a_refusal_taught_is_forgotten_after_a_day():
+    said = Said()
+    known = lambda: said.windows.known(service(profile="openai"))["context_tokens"]  # noqa: E731
+    said.windows.smaller(service(profile="openai", context_tokens=CLOUD_TOKENS), "a limit of 9000 tokens")
+    assert known() == 9000
+    said.now_s = DAY_S
+    assert known() == CLOUD_TOKENS
 
 
 def test_who_did_not_answer_is_asked_again_only_later():
