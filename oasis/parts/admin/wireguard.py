@@ -125,7 +125,7 @@ class WireGuard:
     def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
         """Call the tool."""
         if arguments.get("action", "list") == "list":
-            return {**self._list(operator.facts, watch.within(20.0))}
+            return {**self._list(operator.facts.asked(arguments.get("names")), watch.within(20.0))}
         return self._change(arguments, operator)
 
     def _list(self, facts: Facts, watch: Watch) -> WireGuardList:

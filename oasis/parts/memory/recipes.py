@@ -49,7 +49,7 @@ def found(query: str, most: int = MOST) -> list[Recipe]:
     """Return the recipes for what is asked, the best first: by the words of each, else by their texts."""
     recipes = every()
     plain = query.casefold().replace("wi-fi", "wifi")
-    rows = [(float(mentioned(plain, one["words"])), one) for one in recipes]
+    rows = [(float(mentioned(plain, [one["name"], *one["words"]])), one) for one in recipes]
     rows = [row for row in rows if row[0]]
     if not rows:
         asked = ranking.Words(query)

@@ -145,7 +145,10 @@ class Skills:
             note = "the skill %s is left out: it asks for tools that cannot be used: %s" % (skill["name"], gone)
             self._note(turn, note)
             return
-        extras.system.append(self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"])
+        text, answering = skill["text"], turn.get("service")
+        if skill["is_shipped"] and answering is not None and is_large(answering["context_tokens"]):
+            text = looked_up(text) if not self._tools().get(_SEARCH, "-") else text
+        extras.system.append(self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + text)
         if skill["is_shipped"]:
             extras.also += usable
         elif skill["tools"] is not None:
@@ -230,6 +233,7 @@ NEAR = 0.45
 # Messages that a skill stays for when they say nothing of their own, and chats that are remembered.
 STAYS, CHATS = 6, 32
 NONE = "none"
+_SEARCH = "knowledge_search"
 _PHRASE_CHARS = 3  # of a script without blanks: a word of two characters says little
 _LONG_CHARS = 9  # of others: "wireguard" and "sicherheitscheck" mean one thing
 
@@ -251,6 +255,15 @@ def mentioned(said: str, words: list[str]) -> int:
         elif " %s " % plain in padded:
             found += CLEAR if " " in plain or "-" in plain or len(plain) >= _LONG_CHARS else MAYBE
     return found
+
+
+def looked_up(text: str) -> str:
+    """Return a guide with the names of recipes (recipes.md) in place of their commands, for who can look them up."""
+    pieces = text.split("\n```uci ")
+    for number, piece in enumerate(pieces[1:], 1):
+        name, _, rest = piece.partition("\n")
+        pieces[number] = "`%s` with the query %s has the commands.%s" % (_SEARCH, name, rest.partition("```")[2])
+    return "\n".join(pieces)
 
 
 gather = Skills

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from oasis.parts.admin import x25519
-from tests.daemon.test_wiring import config, of_type
+from tests.daemon.test_wiring import config, follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.parts.admin.codes import from_lines, read
@@ -233,6 +233,25 @@ def test_handshakes_and_bytes_of_each_peer_without_the_keys_of_the_dump(daemon):
         assert server not in json.dumps(found) and "SHARED" not in json.dumps(found)
     finally:
         again.stop()
+
+
+def test_a_model_sees_names_of_peers_when_it_asks_for_them(tmp_path):
+    model = Recorder(
+        [("wireguard", {"action": "list"})], [("wireguard", {"action": "list", "names": True})], "There is one."
+    )
+    root = root_with(tmp_path, "openai", model.url, "scripted", "sk-testkey-000000")
+    network = root + "/etc/config/network"
+    with open(network, "a", encoding="utf-8") as file:
+        file.write("\nconfig interface 'wg0'\n\toption proto 'wireguard'\n\nconfig wireguard_wg0\n"
+                   "\toption description 'Bretzel'\n")  # fmt: skip
+    daemon = start_daemon(root)
+    try:
+        follow(daemon, daemon.call("run.start", message="which WireGuard peers are there?"))
+        first, second = (body.count("Bretzel") for body in model.bodies()[1:3])
+        assert (first, second) == (0, 1)
+    finally:
+        daemon.stop()
+        model.close()
 
 
 def test_a_model_makes_a_peer_and_sees_no_key(tmp_path):

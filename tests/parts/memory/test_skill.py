@@ -82,7 +82,7 @@ def test_every_uci_line_of_the_shipped_skills_passes_the_catalogue(shelf):
     blocks = [
         (skill["name"], block)
         for skill in shelf.all()[0]
-        for block in re.findall(r"```uci\n(.*?)```", skill["text"], re.S)
+        for block in re.findall(r"```uci(?: [a-z-]+)?\n(.*?)```", skill["text"], re.S)
     ]
     assert len(blocks) >= 6
     for name, block in blocks:

@@ -12,7 +12,7 @@ from tests.parts.memory.test_facts_daemon import say
 from tests.scripted import Scripted, is_aside, said, system
 
 GUESTS = "please set up a guest wifi"
-GUIDE = "A guest network is five things"
+GUIDE = "A guest network is an interface"
 TEA = "---\nname: tea\ndescription: Make tea\nwords: brew tea\ntools: status\n---\nBoil the water first.\n"
 PATH = "/etc/oasis/skills/"
 
@@ -58,6 +58,25 @@ def notes(daemon, started):
 
 def tools(body):
     return {tool["function"]["name"] for tool in body.get("tools", [])}
+
+
+def test_who_has_all_tools_looks_up_the_commands_of_a_guide(root, model):
+    model_of = "\toption model 'scripted'\n"
+    with open(root + "/etc/config/oasis", encoding="utf-8") as file:
+        text = file.read().replace(model_of, model_of + "\toption context_tokens '128000'\n", 1)
+    with open(root + "/etc/config/oasis", "w", encoding="utf-8") as file:
+        file.write(text)
+    daemon = start_daemon(root)
+    try:
+        say(daemon, GUESTS)
+        told = system(model.turns()[-1])
+        assert GUIDE in told and "uci set" not in told and "query guest-wifi has the commands" in told
+        assert "knowledge_search" in tools(model.turns()[-1])
+        daemon.call("tool.set", name="knowledge_search", enabled=False)
+        say(daemon, GUESTS)
+        assert "uci set network.guest=interface" in system(model.turns()[-1])
+    finally:
+        daemon.stop()
 
 
 def test_a_clear_wish_is_done_by_its_guide_with_its_tools_and_told(daemon, model):
