@@ -195,6 +195,8 @@ class _Review:
             return None
         if entry.get("mark") == "exec" and not (is_bounded and self._bounds and "bound" in entry):
             text = f"{label(operation)} runs code, names a file or folder, or belongs to the owner"
+            if entry.get("generated") == "installed":
+                text += ", by its name or by the value that it has"
             self._say(number, operation, "exec", text, "leave it out; only the owner changes it, by hand")
             return None
         return entry

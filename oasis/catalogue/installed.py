@@ -3,6 +3,7 @@
 Only options whose values there are scalars and whose names do not say code, a file, a user or arguments
 (code_words.json, which the generator of the other data follows, too); never of packages that are written by hand as a
 whole, as they are the way to the router. Each takes a scalar alone, is never low, waits for its owner and says so.
+All others are exec.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
     from oasis.catalogue.shapes import Entry, Sections, SectionType
 
 # names of hooks, where nothing stands around them
-_HOOKS = "(?:pre|post|on|if|run)?[_-]?(?:up|down|start|stop|before|after|action|run|notify|trigger|handler)"
+_HOOKS = (
+    "(?:pre|post|on|if|run)?[_-]?(?:up|down|start|stop|before|after|action|run|notify|trigger|handler)"
+    # and of what is fetched to be run; a source alone is a script to be read by a shell
+    "|pre|post|nft|on[_-].*|source|(?:.*[_-])?update[_-]?ur[il]"
+)
 _words: dict[str, Any] = {}
 
 
@@ -77,7 +82,7 @@ def _types(sections: Sections) -> dict[str, SectionType]:
                 continue
             if is_code(name) or is_text(name) or any(validators.error("scalar", one) for one in values):
                 bad.add((type_, name))
-                kind["options"].pop(name, None)
+                kind["options"][name] = {"type": "string", "mark": "exec"}
                 continue
             entry: Entry = {"type": "scalar", **({"list": True} if isinstance(value, list) else {})}
             kind["options"].setdefault(name, entry)

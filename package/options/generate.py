@@ -1,11 +1,13 @@
 """Write the generated part of the catalogue from checkouts of OpenWrt, and a report of what could not be read.
 
     python3 package/options/generate.py --luci FOLDER --feed FOLDER [--feed FOLDER …] [--check]
+    python3 package/options/generate.py --review [--check]
 
 `--feed` is a checkout of OpenWrt's packages feed, of its routing feed, or of OpenWrt itself. Written are
 oasis/catalogue/generated/PACKAGE.json, one for each UCI package, and package/options/report.txt. Only facts are taken:
 names, datatypes and choices. What was `exec` stays so, unless review.json says otherwise; what review.json says of an
-option wins over every rule. --check writes nothing and fails where something would change.
+option wins over every rule. --check writes nothing and fails where something would change. --review reads no checkout:
+it puts what review.json and code_words.json say now into the entries that are there.
 
 Needs the Python packages tree-sitter, tree-sitter-javascript and tree-sitter-bash (`make setup`).
 """
@@ -125,6 +127,41 @@ def _reviewed(types: Types, looked: dict[str, Any]) -> None:
             whole["options"] = {name: _as_exec(one) for name, one in whole["options"].items()}
 
 
+def _told(package: str, types: Types, data: dict[str, Any]) -> None:
+    """Put into the types what review.json says of options of any package: `exec` and `opens`."""
+    for place in [*data.get("exec", ()), *data.get("opens", ())]:
+        name, type_, option = place.split(".")
+        options = types.get(type_, {"options": {}})["options"]
+        if name != package or option not in options:
+            continue
+        one = options[option]
+        entry = {"type": one} if isinstance(one, str) else {key: one[key] for key in one if key not in ("opens", "shut")}
+        options[option] = _as_exec(entry) if place in data.get("exec", ()) else entry
+        words = data.get("opens", {}).get(place)
+        if words:
+            what, shut = (words, "") if isinstance(words, str) else words
+            options[option] = {**options[option], "opens": what, **({"shut": shut} if shut else {})}
+
+
+def again(data: dict[str, Any]) -> dict[str, str]:
+    """Return {path: text} of the entries that are there, with what the review and the names of code say now."""
+    files, hand = {}, by_hand()
+    for name in stored(FOLDER):
+        path = os.path.join(FOLDER, name + ".json")
+        with open(path, encoding="utf-8") as file:
+            whole = json.load(file)
+        looked = data["packages"].get(name, {}).get("options", {})
+        for type_, kind in whole["types"].items():
+            for option, short in kind["options"].items():
+                one = kind["options"][option] = {"type": short} if isinstance(short, str) else short
+                if f"{type_}.{option}" not in looked and marks.is_code_again(option, one):
+                    kind["options"][option] = _as_exec(one)
+        _reviewed(whole["types"], looked)
+        _told(name, whole["types"], data)
+        files[path] = text(without(whole["types"], hand.get(name, {})), name in data["packages"], whole.get("services", []))
+    return files
+
+
 def _as_exec(entry: dict[str, Any]) -> dict[str, Any]:
     is_secret = entry.get("secret") or str(entry.get("mark", "")).startswith("secret:")
     return {"type": "string", "mark": "exec", **({"secret": True} if is_secret else {})}
@@ -207,13 +244,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--luci", default="", help="a checkout of LuCI")
     parser.add_argument("--feed", action="append", default=[], help="a checkout of a feed, or of OpenWrt")
+    parser.add_argument("--review", action="store_true", help="read no checkout: what is there, reviewed again")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where something would change")
     given = parser.parse_args()
     with open(REVIEW, encoding="utf-8") as file:
         data = json.load(file)
+    if given.review:
+        return written(again(data), given.check)
     review = data["packages"]
     book, apps = read(given.luci, given.feed)
     made, kept = entries(book, review, stored(FOLDER))
+    for name, types in made.items():
+        _told(name, types, data)
     hand, files = by_hand(), {}
     for name, types in made.items():
         added, services = without(types, hand.get(name, {})), sorted(book.services.get(name, ()))
@@ -227,6 +269,12 @@ def main() -> int:
     ]
     lines = [*head, "", *report(book, made, kept, review)]
     files[REPORT] = "\n".join(lines) + "\n"
+    print("\n".join(lines[: len(head) + 2]))
+    return written(files, given.check)
+
+
+def written(files: dict[str, str], is_check: bool) -> int:
+    """Write files, or with `is_check` none; return the exit status."""
     changed = []
     for path, wanted in files.items():
         old = ""
@@ -235,13 +283,12 @@ def main() -> int:
                 old = file.read()
         if old != wanted:
             changed.append(path)
-        if old != wanted and not given.check:
+        if old != wanted and not is_check:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(wanted)
-    print("\n".join(lines[: len(head) + 2]))
-    print(f"{len(changed)} of {len(files)} files " + ("would change" if given.check else "written"))
-    return 1 if given.check and changed else 0
+    print(f"{len(changed)} of {len(files)} files " + ("would change" if is_check else "written"))
+    return 1 if is_check and changed else 0
 
 
 if __name__ == "__main__":

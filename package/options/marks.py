@@ -24,6 +24,8 @@ from oasis.redaction import secret_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from oasis.catalogue.shapes import Entry
 
 SCALAR = "scalar"
@@ -113,6 +115,14 @@ def _runs_code(name: str, facts: Facts, takes_text: bool) -> bool:
     is_used = bool(facts.uses & (_USES if not is_url else {"code", "user"}))
     is_chosen = any("/" in one and not one.startswith("http") for one in facts.values)
     return is_text(name) or is_path or is_used or is_chosen or bool(set(facts.kinds) & set(_FORM_CODE))
+
+
+def is_code_again(name: str, made: Any) -> bool:
+    """Tell whether an entry that was made before is code by its name now, and was not."""
+    one = made if isinstance(made, dict) else {"type": made}
+    words = re.split(r"\W", one.get("type", ""))
+    is_free = "values" not in one and any(text in words for text in _TEXTS)
+    return one.get("mark") != "exec" and (is_code(name) or (is_free and is_text(name)))
 
 
 def _is_url(facts: Facts) -> bool:
