@@ -78,6 +78,7 @@ class Brief(TypedDict):
     looking: NotRequired[list[OfferedTool]]  # of these what changes nothing: all that is left after refused proposals
     head: NotRequired[str]  # the bookmark that the owner's message carries, and all that answers it
     rounds: NotRequired[int]  # how many answers may call tools
+    as_stored: NotRequired[Callable[[Message], Message]]  # of an answer what the chat keeps: without chosen secrets
     correction: NotRequired[CorrectionRounds | None]  # bounds how often a refused proposal is corrected
 
 class Preview(TypedDict):

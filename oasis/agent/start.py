@@ -171,8 +171,13 @@ class TurnStarter:
                 offered = self._offered(chat, failover.service, extras)
                 tools = [spec for spec in offered if may_use(who.role, spec["name"])]
                 looking = self.registry.looking(tools)
+
+            def as_stored(answer: Message) -> Message:
+                typed = [schema.text_of(one) for one in chat.messages.values() if one["role"] == "user"]
+                return self._shop.redactor.stored(answer, chat.id, "\n".join(typed))
+
             brief: shapes.Brief = {
-                "tools": tools, "looking": looking, "rounds": rounds,
+                "tools": tools, "looking": looking, "rounds": rounds, "as_stored": as_stored,
                 "system": system, "head": message.get("head", ""),
                 "correction": CorrectionRounds() if is_model else None,
             }  # fmt: skip

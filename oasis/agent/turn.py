@@ -72,6 +72,7 @@ class Turn:
         self._rounds = brief.get("rounds", ROUNDS)
         self._correction = brief.get("correction")
         self._looking = brief.get("looking") or []
+        self._as_stored = brief.get("as_stored")
         self._new_id = new_id
         self._emit = run.emit
         self._is_cancelled = run.is_cancelled
@@ -92,8 +93,7 @@ class Turn:
         error: OasisError | None = None
         try:
             while True:
-                answer = self._answer(left)
-                calls = schema.tool_uses(answer)
+                answer, calls = self._answer(left)
                 if calls:
                     self._run_calls(calls)
                 elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
@@ -141,8 +141,11 @@ class Turn:
             told.append(_LEFT % left)
         return "\n".join(told)
 
-    def _answer(self, left: int) -> Message:
-        """Ask the model once and store what it said, also when it broke off; so many answers may call tools."""
+    def _answer(self, left: int) -> tuple[Message, list[Block]]:
+        """Ask the model once and store what it said, also when it broke off; so many answers may call tools.
+
+        Return it as it is stored, and its calls as they are run: with the secrets that the model chose.
+        """
         is_refused = self._correction is not None and self._correction.is_over
         tools = (self._looking if is_refused else self._tools or []) if left else []
         may_call = left > 0 and (self._tools is None or bool(tools))
@@ -180,7 +183,7 @@ class Turn:
             if collector.blocks():
                 self._store_answer(collector)
             raise
-        return self._store_answer(collector)
+        return self._store_answer(collector), [one for one in collector.blocks() if one["type"] == "tool_use"]
 
     def _store_answer(self, collector: _Collector) -> Message:
         self.stop_reason = collector.stop_reason
@@ -193,7 +196,7 @@ class Turn:
         taint = self._taint + [label for label in collector.taint if label not in self._taint]
         if taint:
             message["taint"] = taint
-        return self._store(message)
+        return self._store(self._as_stored(message) if self._as_stored else message)
 
     def _run_calls(self, calls: list[Block]) -> None:
         """Run the calls of one answer and store a result for each, whatever happens."""

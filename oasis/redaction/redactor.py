@@ -9,8 +9,9 @@ A placeholder names one value of one option in one chat. It is made from these b
 restart, another one in the next chat, and nobody can make one up. What the owner enters as a secret (`keep`) has a
 placeholder from the start, is in memory alone, and is gone with the daemon. What they type as one in a message has a
 placeholder that is made of chat and value, before anything of it is sent: it stays the same when the value was set on
-the router, after a restart too, and so does the beginning of what a service is sent. Read afresh when a file changed;
-knows no front-end.
+the router, after a restart too, and so does the beginning of what a service is sent. What a model chose as one in a
+call is stored as the placeholder of its option (`stored`), whatever becomes of the call. Read afresh when a file
+changed; knows no front-end.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from oasis.uci import model
 if False:  # annotations only
     from typing import Any, TextIO, TypeVar
 
+    from oasis.core.shapes import Message
     from oasis.system.files import Files
 
     T = TypeVar("T")
@@ -188,11 +190,48 @@ class Redactor:
             return MASK
         bound = jsonl.canonical(["placeholder", chat, "typed", value])
         name = "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8", "surrogatepass"))[:_DIGITS]
+        self._remember(name, chat, value)
+        return name
+
+    def _remember(self, name: str, chat: str, value: str) -> None:
         self._typed.pop(name, None)
         self._typed[name] = chat, value, written_forms(value) if len(value) >= SECRET_CHARS else []
         while len(self._typed) > _TYPED:
             del self._typed[next(iter(self._typed))]
-        return name
+
+    def stored(self, message: Message, chat: str, said: str) -> Message:
+        """Return an answer as its chat keeps it: with placeholders for the secrets that its calls or commands set.
+
+        They stay those of the options when the router holds the values. What stands in `said`, the owner's own words,
+        stays: the chat holds it as they typed it. Thinking that had to be changed is left out, for it is signed.
+        """
+        content = message["content"]
+        if "=" in str(content):
+            from oasis.redaction import secret_forms as forms  # with the first call that sets something
+
+            def note(text: str) -> str:
+                found = []
+                for start, end, value, package, option in forms.places(text):
+                    if value in said or "secret:" in value or value == MASK:
+                        continue
+                    name = self.placeholder(chat, (package, "", "", option, value))
+                    self._remember(name, chat, value)
+                    found.append((start, end, name))
+                for start, end, name in reversed(found):
+                    text = text[:start] + name + text[end:]
+                return text
+
+            content = walk(content, note)
+        typed = [(form, name) for name, (told, _, written) in list(self._typed.items()) if told == chat
+                 for form in written if form not in said]  # fmt: skip
+        if typed:
+            content = walk(content, lambda text: functools.reduce(lambda cut, pair: cut.replace(*pair), typed, text))
+        if content is message["content"]:
+            return message
+        if not isinstance(content, str):
+            pairs = zip(content, message["content"], strict=True)
+            content = [new for new, old in pairs if new is old or new["type"] != "thinking"]
+        return {**message, "content": content}
 
     def text(self, text: str) -> str:
         """Return a text with every secret masked."""

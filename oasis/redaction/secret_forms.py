@@ -434,7 +434,7 @@ def typed_values(given: object) -> list[str]:
     """Return the secrets that are set in the texts of a JSON value, long enough to be looked for elsewhere."""
     texts: list[str] = []
     walk(given, texts.append)  # type: ignore[arg-type]  # nothing is changed: what this returns is dropped
-    values = [value for text in texts for _, _, value in _places(text)]
+    values = [value for text in texts for _, _, value, *_ in places(text)]
     return list(dict.fromkeys(value for value in values if len(value) >= SECRET_CHARS))
 
 
@@ -458,7 +458,7 @@ def masker(values: list[str], is_set_there: bool = False) -> Callable[[str], str
 
     def hide(text: str) -> str:
         if is_set_there:
-            text = replaced(text, [(start, end) for start, end, _ in _places(text)], lambda value: MASK)
+            text = replaced(text, [(start, end) for start, end, *_ in places(text)], lambda value: MASK)
         found: list[Span] = []
         for at in range(len(text) - head + 1) if forms else ():
             length = next((one for one in lengths.get(text[at : at + head], ()) if text[at : at + one] in forms), 0)
@@ -471,9 +471,9 @@ def masker(values: list[str], is_set_there: bool = False) -> Callable[[str], str
     return hide
 
 
-def _places(text: str) -> list[tuple[int, int, str]]:
-    """Return where the values of secret options begin and end, and each without its quotes."""
-    found: list[tuple[int, int, str]] = []
+def places(text: str) -> list[tuple[int, int, str, str, str]]:
+    """Return where the values of secret options begin and end, each without its quotes, with package and option."""
+    found: list[tuple[int, int, str, str, str]] = []
     at = 0
     while match := _PATH.search(text, at):
         quote, package, option = match.groups()
@@ -486,5 +486,5 @@ def _places(text: str) -> list[tuple[int, int, str]]:
         except (UsageError, IndexError):
             plain = re.sub(r"['\"\\]", "", value)
         if value and not secret_options.is_word(plain) and secret_options.may_hold(package, option):
-            found.append((match.end(), at, value if quote else plain))
+            found.append((match.end(), at, value if quote else plain, package, option))
     return found
