@@ -1,8 +1,8 @@
 """How many tokens the model of a service takes at once: what the owner set, what the service says, or its family has.
 
-A service is asked when a turn begins: first, when its address or model is another one, after a day, and after it refused
-a request for its length; who does not answer in time is asked again later. What it says is bounded. A refusal teaches
-less, for a day or until the service says another number: then it has another model. Knows no chat and no turn.
+A service is asked when a turn begins: at first, when its address or model is another one, after a day, and after it
+refused a request for its length; who does not answer in time is asked again later. What it says is bounded. A refusal
+teaches less, for a day or until the service says another number: then it has another model. Knows no chat and no turn.
 """
 
 from __future__ import annotations
