@@ -1,8 +1,6 @@
 """How much a model takes at once: what services say of it, and lie; and what each is sent of a long task."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -12,6 +10,7 @@ from oasis.errors import ProviderError
 from oasis.llm.windows import AGAIN_S, CLOUD_TOKENS, DAY_S, HOME_TOKENS, LEAST_TOKENS, MOST_TOKENS, Windows
 from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
+from tests.llm.window_service import WindowService
 
 
 def service(**given):
@@ -139,52 +138,6 @@ def test_a_refusal_teaches_what_it_names_as_the_most(refusal, tokens):
 # The whole daemon
 
 
-class Model(ThreadingHTTPServer):
-    """A model that reads the packages `looks`, one a round, and ends; `paths` are what it says on GET."""
-
-    def __init__(self, looks, paths):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}/v1"
-        self.looks, self.paths = list(looks), paths
-        self.bodies, self.gets = [], []
-        self.limit = 0  # tokens beyond which it refuses a request
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.server.gets.append(self.path)
-        found = self.server.paths.get(self.path)
-        self.reply(200 if found is not None else 404, {} if found is None else found)
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.server.limit and trim.tokens(json.dumps(body)) > self.server.limit:
-            words = f"This model's maximum context length is {self.server.limit} tokens"
-            return self.reply(400, {"error": {"message": words, "code": "context_length_exceeded"}})
-        self.server.bodies.append(body)
-        message = {"role": "assistant", "content": "All read."}
-        if self.server.looks:
-            function = {"name": "read_config", "arguments": json.dumps({"package": self.server.looks.pop(0)})}
-            number = len(self.server.looks)
-            message["tool_calls"] = [{"id": f"c{number}", "type": "function", "function": function}]
-        reason = "tool_calls" if "tool_calls" in message else "stop"
-        return self.reply(200, {"model": "m", "choices": [{"message": message, "finish_reason": reason}]})
-
-    def reply(self, status, value):
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 LONG = "The house has many rooms. " * 300
 PACKAGES = ("network", "wireless", "dhcp", "firewall", "system")
 
@@ -195,16 +148,14 @@ def task(run):  # noqa: F811
     made = []
 
     def begin(profile, paths, looks=PACKAGES * 2, limit=0, words=""):
-        model = Model(looks, paths)
-        model.limit = limit
+        model = WindowService([[("read_config", {"package": package})] for package in looks], paths, limit)
         made.append(model)
         daemon = run(profile, model.url, "m", "key-1234")
         return model, follow(daemon, daemon.call("run.start", message="Read all of it. " + words))
 
     yield begin
     for model in made:
-        model.shutdown()
-        model.server_close()
+        model.close()
 
 
 def listed(tokens):
@@ -247,7 +198,7 @@ def test_every_server_at_home_is_asked_where_it_says_it(task, profile, path, ans
 def test_a_service_that_takes_less_than_it_says_is_asked_again_with_less(task):
     model, events = task("openrouter", listed(200_000), PACKAGES * 4, limit=9000)
     assert of_type(events, "end")[0]["state"] == "done" and of_type(events, "error") == []
-    assert not model.looks and "Left out" in model.bodies[-1]["messages"][0]["content"]
+    assert not model.rounds and "Left out" in model.bodies[-1]["messages"][0]["content"]
 
 
 def test_a_list_of_a_megabyte_is_read(task):
