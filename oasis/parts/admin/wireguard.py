@@ -297,13 +297,14 @@ class WireGuard:
     def _peer(self, facts: Facts, server: str, name: str) -> Section:
         """Return the peer of a name, section or public key. Raises: UsageError."""
         peers = facts.sections("network", "wireguard_" + server)
-        wanted = name.strip().casefold()
-        same = [one for one in peers if wanted and wanted in (_title(one).casefold(), str(one[".name"]).casefold())]
-        same = same or [one for one in peers if name.strip() and one.get("public_key") == name.strip()]
+        exact = name.strip()
+        wanted = exact.casefold()
+        same = [one for one in peers if wanted in (_title(one).casefold(), str(one[".name"]).casefold())
+                or one.get("public_key") == exact] if exact else []  # fmt: skip
         if len(same) == 1:
             return same[0]
         if same:
-            raise UsageError("%d peers are called %s" % (len(same), clean.line(name)), "name its section or public key")
+            raise UsageError("%d peers are called %s" % (len(same), clean.line(name)), "name its public key")
         there = ", ".join(_title(one) if facts.shows_names else str(one[".name"]) for one in peers[:20])
         raise UsageError("%s has no peer %r" % (server, clean.line(name)[:80]), "there are: %s" % (there or "none yet"))
 

@@ -4,13 +4,18 @@ import json
 import os
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from oasis.errors import UsageError
 from oasis.parts.admin import x25519
+from oasis.parts.admin.wireguard import WireGuard
+from oasis.tools.router import Facts
+from oasis.uci.model import parse, preview, tables
 from tests.daemon.test_wiring import config, follow, of_type
 from tests.llm.test_workers import root_with
-from tests.oasisd import start_daemon
+from tests.oasisd import copy_root, start_daemon
 from tests.parts.admin.codes import from_lines, read
 from tests.parts.admin.world import approve, carried_out, program, put, router
 from tests.recorder import Recorder
@@ -177,22 +182,76 @@ def test_a_peer_is_removed_and_its_key_forgotten(daemon):
     assert daemon.call("wireguard.list")["interfaces"][0]["peers"] == []
 
 
-def test_a_peer_without_a_name_of_its_section_is_removed_by_its_place_among_peers(tmp_path):
-    root = router(tmp_path / "router")
-    config_file = root + "/etc/config/network"
-    with open(config_file, "a", encoding="utf-8") as file:
-        file.write("\nconfig interface 'wg0'\n\toption proto 'wireguard'\n\tlist addresses '10.9.0.1/24'\n")
-        for number, name in ((2, "phone"), (3, "work")):
-            file.write(
-                f"\nconfig wireguard_wg0\n\toption description '{name}'\n\toption public_key '{number}{'A' * 42}='\n"
-            )
-            file.write(f"\tlist allowed_ips '10.9.0.{number}/32'\n")
-    running = start_daemon(root)
-    try:
-        change(running, "remove", name="work")
-        assert [one["name"] for one in running.call("wireguard.list")["interfaces"][0]["peers"]] == ["phone"]
-    finally:
-        running.stop()
+class Anonymous:
+    """A router whose peers have no section names, as LuCI writes them, behind all other sections; no daemon."""
+
+    root = files = None
+    executor = SimpleNamespace(run=None)
+
+    def __init__(self, folder, titles, more=""):
+        text = config(copy_root(f"{folder}/router"), "network").decode()
+        text += "\nconfig interface 'wg0'\n\toption proto 'wireguard'\n\tlist addresses '10.9.0.1/24'\n"
+        for number, title in enumerate(titles):
+            text += f"\nconfig wireguard_wg0\n\toption description '{title}'\n"
+            text += f"\toption public_key '{public(number)}'\n\toption private_key '{number:02}{'B' * 41}='\n"
+        self.data = (text + more).encode()
+        self.facts = Facts(lambda name: tables(parse(self.data, name)), None, None, None)
+
+    def change(self, operations, summary):
+        self.data = preview({"network": self.data}, operations)["network"]
+        return {"status": "applied"}
+
+    def turn_starter(self):
+        return self
+
+    def came(self, role):
+        return None
+
+    def propose(self, work, came, name):
+        work(self)
+        return SimpleNamespace(id="run1", chat="chat1")
+
+    def by_command(self, action, name):
+        WireGuard(self).wireguard_change({"name": "root"}, action, name=name)
+
+    def by_tool(self, action, name):
+        WireGuard(self).call("wireguard", {"action": action, "name": name}, self, None)
+
+    def peers(self):
+        """Return the sections by their keys, without what their place in the file says."""
+        every = tables(parse(self.data, "network")).values()
+        return [{key: value for key, value in one.items() if key not in (".name", ".index")} for one in every]
+
+
+def public(number):
+    return f"{number:02}{'A' * 41}="
+
+
+@pytest.mark.parametrize("way", ["by_command", "by_tool"])
+def test_of_peers_without_section_names_just_the_one_that_is_meant_is_hit(tmp_path, way):
+    router = Anonymous(tmp_path, [f"peer {number}" for number in range(12)])
+    for number in (3, 11, 0, 7, 10, 1, 5, 9, 2, 4, 8, 6):
+        before = router.peers()
+        (own,) = [one for one in before if one.get("description") == f"peer {number}"]
+        getattr(router, way)("forget", f"peer {number}")
+        del own["private_key"]
+        assert router.peers() == before
+        getattr(router, way)("remove", f"peer {number}")
+        before.remove(own)
+        assert router.peers() == before
+
+
+@pytest.mark.parametrize("way", ["by_command", "by_tool"])
+def test_a_description_that_is_what_another_peer_is_called_hits_neither(tmp_path, way):
+    named = f"\nconfig wireguard_wg0 'wg0_peer1'\n\toption public_key '{public(2)}'\n"
+    router = Anonymous(tmp_path, ["wg0_peer1", public(0)], named)
+    for name in ("wg0_peer1", public(0)):
+        with pytest.raises(UsageError, match="2 peers are called") as caught:
+            getattr(router, way)("remove", name)
+        assert "public key" in caught.value.hint
+    getattr(router, way)("remove", public(1))
+    getattr(router, way)("remove", public(2))
+    assert [one["public_key"] for one in router.peers() if "public_key" in one] == [public(0)]
 
 
 def test_where_the_router_is_found_from_outside(daemon):
