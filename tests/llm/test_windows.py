@@ -201,6 +201,21 @@ def test_a_service_that_takes_less_than_it_says_is_asked_again_with_less(task):
     assert not model.rounds and "Left out" in model.bodies[-1]["messages"][0]["content"]
 
 
+@pytest.mark.parametrize(
+    "lie", [-5, 0, 3, 1e300, 10**30, "a lot", "131072 tokens", True, None, [8192], {"tokens": 8192}]
+)
+def test_a_window_that_is_no_number_of_tokens_stops_nobody(task, lie):
+    model, events = task("openrouter", listed(lie), ("system",))
+    assert of_type(events, "end")[0]["state"] == "done" and len(model.bodies) == 2, events
+    assert len(model.bodies[0]["tools"]) < 8, "as one at home of which nothing is known"
+
+
+def test_a_service_that_refuses_whatever_it_is_sent_is_left_alone_soon(task):
+    model, events = task("openrouter", listed(200_000), limit=1)
+    assert of_type(events, "end")[0]["state"] == "error" and of_type(events, "error")
+    assert 1 < model.refused < 12, "half as much each time, down to the least that holds a question"
+
+
 def test_a_list_of_a_megabyte_is_read(task):
     many = [{"id": f"model-{number}", "context_length": 5, "description": "x" * 1000} for number in range(1000)]
     model, _ = task("openrouter", {"/v1/models": {"data": [*many, *listed(8192)["/v1/models"]["data"]]}})

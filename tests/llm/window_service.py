@@ -24,6 +24,7 @@ class WindowService(ThreadingHTTPServer):
         self.rounds, self.paths, self.limit = list(rounds), paths, limit
         self.bodies: list[dict[str, Any]] = []
         self.gets: list[str] = []
+        self.refused = 0
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
@@ -45,6 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         limit = self.server.limit
         if limit and trim.tokens(json.dumps(body)) > limit:
+            self.server.refused += 1
             words = f"This model's maximum context length is {limit} tokens"
             return self._reply(400, {"error": {"message": words, "code": "context_length_exceeded"}})
         self.server.bodies.append(body)
