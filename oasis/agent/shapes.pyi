@@ -79,6 +79,8 @@ class Brief(TypedDict):
     head: NotRequired[str]  # the bookmark that the owner's message carries, and all that answers it
     rounds: NotRequired[int]  # how many answers may call tools
     as_stored: NotRequired[Callable[[Message], Message]]  # of an answer what the chat keeps: without chosen secrets
+    said: NotRequired[str]  # the owner's message
+    outcome: NotRequired[Callable[[str, Arguments, str], str]]  # what a call that did not fail did, see TurnStarter
     correction: NotRequired[CorrectionRounds | None]  # bounds how often a refused proposal is corrected
 
 class Preview(TypedDict):

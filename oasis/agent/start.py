@@ -19,7 +19,7 @@ from oasis.agent.briefing import rounds_of
 from oasis.agent.client import Asker, Asking, Failover, Offline, allowed, failing, prompts, silent
 from oasis.agent.context import Elsewhere, fitting, newest
 from oasis.agent.goal import Goal, checked
-from oasis.agent.loop_guard import CorrectionRounds, Repeats
+from oasis.agent.loop_guard import CorrectionRounds, Repeats, result_of
 from oasis.agent.runs import Run, Runs
 from oasis.agent.turn import ROUNDS, Turn
 from oasis.chats.index import TITLE_CHARS, first_words
@@ -77,6 +77,8 @@ if False:  # annotations only
 TITLE_S, _TITLE_TOKENS = 60, 1000
 # While the chat is being answered again, its title waits.
 _TRIES, _PAUSE_S = 40, 0.5
+# Of a call that asked the owner, who did not want it.
+_NOT_DONE = ("declined", "expired", "cancelled", "noted")
 # Of the reason of a rollback, for a model.
 REASON_CHARS = 120
 SUMMARY = "[Summary of what was said before; a model wrote it, not the owner:]\n"
@@ -178,6 +180,7 @@ class TurnStarter:
 
             brief: shapes.Brief = {
                 "tools": tools, "looking": looking, "rounds": rounds, "as_stored": as_stored,
+                "said": said, "outcome": self._outcome,
                 "system": system, "head": message.get("head", ""),
                 "correction": CorrectionRounds() if is_model else None,
             }  # fmt: skip
@@ -285,6 +288,15 @@ class TurnStarter:
         if state == "rollback_failed":
             return "change %s was to be rolled back, which failed (%s)" % (change, reason)
         return "change %s was kept" % change if (status, state) == ("waiting_confirm", "confirmed") else ""
+
+    def _outcome(self, name: str, given: Arguments, text: str) -> str:
+        """Return what a call did by its result: "changed", "unchanged" where all was so already, "" for nothing."""
+        found = result_of(text)
+        status = str(found.get("status", ""))
+        if self.registry.kind(name, given) in ("read", "net") or status in _NOT_DONE:
+            return ""
+        is_back = "was rolled back" in self._became(str(found["change"]), status) if found.get("change") else False
+        return "" if is_back else "unchanged" if status == "unchanged" else "changed"
 
     def _offered(self, chat: Chat, service: Service, extras: TurnExtras | None) -> list[OfferedTool]:
         """Return the tools that a service gets in a turn, chosen by the owner's words in the chat and by the parts."""

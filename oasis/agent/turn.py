@@ -44,7 +44,7 @@ _TOO_MANY = "not run: at most %d calls in one answer" % CALLS
 _STOPPED = "not run: stopped by "
 _BROKEN = "not finished: a fault in oasis; look whether it had an effect"
 _NO_MORE = "no more tool calls in this turn: tell the owner what was done and what is left"
-_NO_EFFECT = "nothing was changed: no tool did anything for this answer"
+_NO_EFFECT = "nothing was changed: what this answer claims was not done, or was rolled back"
 _LEFT = "only %d more of your answers in this turn may call tools"
 
 
@@ -80,7 +80,9 @@ class Turn:
         self._source = model.source  # {"provider", "model"} as stored with each answer; another service changes it
         self._taint: list[str] = []  # of what the model was sent last
         self._written: fences.Written | None = None
-        self._has_effect = False
+        self._said = brief.get("said", "")
+        self._outcome = brief.get("outcome")
+        self._results: list[tuple[str, Arguments, str]] = []  # of calls that did not fail
         self.stop_reason = ""
 
     def run(self) -> str:
@@ -122,12 +124,13 @@ class Turn:
         return state
 
     def _mark_claim(self, answer: Message) -> None:
-        """Tell the owner that nothing was changed where a model says that it was and no tool did anything."""
-        if self._tools is None or self._has_effect:
+        """Tell the owner that nothing was changed where a model says that it was and no change of the turn stands."""
+        outcomes = [self._outcome(*one) for one in self._results] if self._outcome else []
+        if self._tools is None or "changed" in outcomes:
             return
         from oasis.agent.claims import is_claimed
 
-        if is_claimed(schema.text_of(answer)):
+        if is_claimed(schema.text_of(answer), self._said, "unchanged" in outcomes):
             self._emit("note", text=_NO_EFFECT)
 
     def _told(self, left: int, is_refused: bool) -> str:
@@ -219,8 +222,7 @@ class Turn:
                     else:
                         arguments: Arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
                         text, is_error, taint = self._call_tool(name, arguments, self._taint)
-                        is_looking = name in [tool["name"] for tool in self._looking]
-                        self._has_effect = self._has_effect or not (is_error or is_looking)
+                        self._results += [] if is_error else [(name, arguments, text)]
                     text = correction.judged(name, text, is_error) if correction else text
                 if written and number == len(calls) - 1 and written.remark:
                     text += "\n" + written.remark
