@@ -18,6 +18,7 @@ device or a section of mwan3.
 A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
 value (a missing option is ""), one of the options must be there; and "only": [{"when", "options"}]: these options are
 read nowhere else; and "never": [{"when", "hint"}]: these values do not go together. A pattern is a regular expression.
+`opens` names options that let somebody in: {who, and to what: {option: pattern of the values that do not, or ""}}.
 
 It also finds the real names nearest to a wrong one, without difflib, which costs more memory than the data it searches.
 """
@@ -195,6 +196,12 @@ def rules(package: str, type_: str, kind: Literal["needs", "only", "never"]) -> 
     """Return the rules of a type on options that depend on each other; `kind` is needs, only or never."""
     whole = section_type(package, type_)
     return whole.get(kind, []) if whole else []
+
+
+def opens(package: str, type_: str) -> dict[str, dict[str, str]]:
+    """Return who is let in by options of a type: {who: {option: pattern of the values that let nobody in, or ""}}."""
+    whole = section_type(package, type_)
+    return whole.get("opens", {}) if whole else {}
 
 
 def option_names(package: str, type_: str) -> list[str]:

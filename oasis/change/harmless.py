@@ -29,7 +29,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable, Difference, Images, PlaceRule, PolicyRules, SectionRule, Value
+    from oasis.change.shapes import Callable, Difference, Images, Mapping, PlaceRule, PolicyRules, SectionRule, Value
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.uci.model import Package, Section
@@ -361,15 +361,15 @@ def _code(package: Package, section: Section, switches: Switches) -> list[str]:
 def openings(before: Package, after: Package, rules: PolicyRules) -> list[str]:
     """Return a sentence for each section of a service by which a change lets somebody in, or takes a barrier away.
 
-    Data, for the services that reach/admission.py does not know; what that one judges has no entry here.
+    Data, for the services that reach/admission.py does not know; what that one judges has no entry here. Of most
+    packages it is in the catalogue: `opens` of a type.
     """
-    found = []
+    found: list[str] = []
     barriers, opening = (
         [one for one in rules[name] if one["package"] == after.name] for name in ("barriers", "openings")
     )
-    if not barriers and not opening:
-        return []
     pairs = Pairing(before, after)
+    found += _let_in(after, pairs, rules["switches"])
     for package, kinds, other_of, words in (
         (after, opening, pairs.old_of, "%s lets in somebody who could not come in before"),
         (before, barriers, pairs.new_of, "%s no longer keeps out those that it kept out"),
@@ -382,6 +382,53 @@ def openings(before: Package, after: Package, rules: PolicyRules) -> list[str]:
                     where = package.name, difference.labels(package)[id(one)], ", ".join([one.type, *values])
                     found.append(words % ("%s.%s (%s)" % where))
     return list(dict.fromkeys(found))
+
+
+def _let_in(after: Package, pairs: Pairing, switches: Switches) -> list[str]:
+    """Return who is let in by options that the catalogue says it of: one gets a new value, or its section goes on."""
+    found = []
+    labels = difference.labels(after)
+    for one in after.sections:
+        opens = entries.opens(after.name, one.type)
+        old = pairs.old_of(one) if opens else None
+        had = old.options if old is not None and old.type == one.type else {}
+        is_new = _is_on(one.options, switches) and not (had and _is_on(had, switches))
+        for who, shut in opens.items():
+            ways, before = (_ways(after.name, one.type, values, shut) for values in (one.options, had))
+            if ways is None:
+                continue
+            was_own = before is None
+            new = [name for name in ways if is_new or was_own or not ways[name] <= (before or {}).get(name, set())]
+            if not new and was_own and _is_on(one.options, switches):
+                new = [name for name in shut if shut[name] and name in had]
+            if new:
+                found.append("%s.%s (%s) lets somebody in: %s" % (after.name, labels[id(one)], ", ".join(new), who))
+    return found
+
+
+def _ways(package: str, type_: str, options: Mapping[str, Value], shut: dict[str, str]) -> dict[str, set[str]] | None:
+    """Return the options that let somebody in, with their words; None where all is for the router itself alone."""
+    found = {}
+    for name in shut:
+        value = options.get(name, [])
+        words = {word for word in ([value] if isinstance(value, str) else value) if word}
+        open_ = {word for word in words if _opens(word, shut[name])}
+        is_switch = (entries.option(package, type_, name) or {}).get("type") == "bool"
+        if words and not open_ and shut[name] and not is_switch:
+            return None
+        if open_:
+            found[name] = open_
+    return found
+
+
+def _opens(word: str, shut: str) -> bool:
+    return not re.match("(?:%s)\\Z" % shut, word) if shut else validators.truth(word) is not False
+
+
+def _is_on(options: Mapping[str, Value], switches: Switches) -> bool:
+    off = [validators.truth(str(options.get(name, ""))) for name in switches["off"]]
+    on = [validators.truth(str(options.get(name, ""))) for name in switches["on"]]
+    return True not in off and False not in on
 
 
 def _fits(section: Section | None, rule: SectionRule) -> bool:

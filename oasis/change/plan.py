@@ -436,8 +436,8 @@ class Planner:
         unreviewed = _unreviewed(
             unseen, images, lambda name: self._files.read(self._root.path(_DEFAULTS) + name) or b""
         )
-        plan["is_asked"] = bool(asked or code or unreviewed)
         opened, read = self.openings(images)
+        plan["is_asked"] = bool(opened or asked or code or unreviewed)
         turned, others = self._detours(images)
         if opened or turned or asked or unreviewed:  # before all other reasons
             plan["risk"], plan["reasons"] = "risky", [*opened, *turned, *asked, *unreviewed, *plan["reasons"]]

@@ -84,6 +84,8 @@ def destinations(item: Difference) -> list[str]:
     if entry is None or entry.get("mark") != "outward":
         return []
     has_names = any(word in str(entry.get("type", "")) for word in _NAMES) or package + "." + option in _NAMED
+    if not has_names and any(option in names for names in entries.opens(package, kind).values()):
+        return []  # addresses that are let in: nothing is sent there
     old = _outside(item.get("old"), has_names)
     return [plain(one) for one in _outside(item.get("new"), has_names) if one not in old]
 

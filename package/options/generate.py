@@ -128,19 +128,15 @@ def _reviewed(types: Types, looked: dict[str, Any]) -> None:
 
 
 def _told(package: str, types: Types, data: dict[str, Any]) -> None:
-    """Put into the types what review.json says of options of any package: `exec` and `opens`."""
-    for place in [*data.get("exec", ()), *data.get("opens", ())]:
+    """Put into the types what review.json says of any package: `exec` and `opens`."""
+    for place in data.get("exec", ()):
         name, type_, option = place.split(".")
-        options = types.get(type_, {"options": {}})["options"]
-        if name != package or option not in options:
-            continue
-        one = options[option]
-        entry = {"type": one} if isinstance(one, str) else {key: one[key] for key in one if key not in ("opens", "shut")}
-        options[option] = _as_exec(entry) if place in data.get("exec", ()) else entry
-        words = data.get("opens", {}).get(place)
-        if words:
-            what, shut = (words, "") if isinstance(words, str) else words
-            options[option] = {**options[option], "opens": what, **({"shut": shut} if shut else {})}
+        if name == package and option in types.get(type_, {"options": {}})["options"]:
+            types[type_]["options"][option] = _as_exec(types[type_]["options"][option])
+    for place, opens in data.get("opens", {}).items():
+        name, type_ = place.split(".")
+        if name == package and type_ in types:
+            types[type_]["opens"] = opens
 
 
 def again(data: dict[str, Any]) -> dict[str, str]:
@@ -158,7 +154,9 @@ def again(data: dict[str, Any]) -> dict[str, str]:
                     kind["options"][option] = _as_exec(one)
         _reviewed(whole["types"], looked)
         _told(name, whole["types"], data)
-        files[path] = text(without(whole["types"], hand.get(name, {})), name in data["packages"], whole.get("services", []))
+        files[path] = text(
+            without(whole["types"], hand.get(name, {})), name in data["packages"], whole.get("services", [])
+        )
     return files
 
 
@@ -172,7 +170,7 @@ def text(types: Types, is_reviewed: bool, services: list[str]) -> str:
     lines = []
     for type_, entry in sorted(types.items()):
         options = [f"   {json.dumps(name)}: {_short(one)}" for name, one in sorted(entry["options"].items())]
-        mark = f'"mark": {json.dumps(entry["mark"])}, ' if "mark" in entry else ""
+        mark = "".join(f"{json.dumps(key)}: {json.dumps(entry[key])}, " for key in ("mark", "opens") if key in entry)
         lines.append(f'  {json.dumps(type_)}: {{{mark}"options": {{\n' + ",\n".join(options) + "\n  }}")
     head = '"reviewed": true, ' if is_reviewed else ""
     head += f'"services": {json.dumps(services)}, ' if services else ""
