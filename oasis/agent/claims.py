@@ -123,8 +123,8 @@ _ZH = (
 # What a model says that it did itself.
 _OWN_DEED = _any(
     r"\b(?:i|we)(?:'ve| have)? (?:(?:just|now|also|already|successfully|went ahead and|have|gone ahead and) )*(?:%s)\b"
-    "\n" r"\bhab[e]? (?:ich|wir)\b.*(?:%s)|\b(?:ich|wir) hab\w*\b.*(?:%s)"
-    "\n" r"\b(?:he|hemos) (?:\w+ )?(?:%s)|\b(?:cambi|configur|apagu|bloque|cerr|agregu|elimin|borr|cre|activ|desactiv"
+    "\n" r"\bhabe? (?:ich|wir)\b.*(?:%s)|\b(?:ich|wir) hab\w*\b.*(?:%s)"
+    "\n" r"\bh(?:e|emos) (?:\w+ )?(?:%s)|\b(?:cambi|configur|apagu|bloque|cerr|agregu|elimin|borr|cre|activ|desactiv"
     r"|renombr|reinici|instal|guard|limit|reserv|actualic|quit|habilit|ajust)é\b|\b(?:abrí|añadí|encendí|puse|establecí)\b"
     "\n" r"%s[^。、]{0,8}(?:しました|致しました|いたしました|しておきました|けました|めました|えました|てました)"
     "\n" r"我(?:已经|已|刚刚|刚|们)?[^。，]{0,20}%s" % (_EN, _DE, _DE, _ES, _JA, _ZH)

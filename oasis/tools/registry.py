@@ -35,7 +35,8 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
               "untrusted": [text] stays: whose words are in it; marks it for the model and taints the stored block
 
 Whatever a tool does, a call ends in a result: any OasisError, a fault and a hang included. What leaves is cleaned,
-without secrets and at most RESULT_BYTES long; text of others is cut there, our own answers are refused as too long.
+without secrets and at most RESULT_BYTES long. What is longer loses whole entries, and "left_out" says how many, and for
+sections of which types and names; only a text of others is cut where it is too long, and one of ours is refused.
 A model can neither switch a tool on nor let a call through: both are methods of the owner's.
 
 Permits stand in sections `tool` of /etc/config/oasis, which are upstream's: `name`, `server` and `enable` mean the same
@@ -78,8 +79,14 @@ if False:  # annotations only
 
 # What one result may cost of a small model's context.
 RESULT_BYTES = 16 * 1024
+# Of the names of sections that are left out; the others are counted.
+NAMES = 20
 # Of each text in an error: it may repeat what it was called with.
 ERROR_CHARS = 2000
+# Kept free for what tells of entries that are left out.
+_TOLD_BYTES = 700
+# A part that makes more of a list than this is looked into: it is what is too long.
+_MOST = 0.6
 TIMEOUT_S = 60
 # What a result tells us, and not the model.
 _OURS = ("is_error", "user_only")
@@ -295,7 +302,10 @@ class Registry:
         shown = operator.masked(clean.value(ours))
         labels = _labels(shown, [*whose, *map(str, untrusted)], operator, arguments)
         text = jsonl.dumps(shown)
-        if len(text.encode("utf-8")) > RESULT_BYTES:
+        if _size(text) > RESULT_BYTES:
+            fitting = _fitted(text)
+            if fitting:
+                return fitting, is_error, labels
             if not whose:
                 hint = "ask for less, for example one section"
                 raise ToolError("the answer is longer than %d bytes" % RESULT_BYTES, hint)
@@ -308,6 +318,73 @@ def class_of(spec: ToolSpec, arguments: Arguments) -> str:
     """Return of which class one call is."""
     is_safe = any(arguments.get(name) in values for name, values in spec.get("safe", {}).items())
     return "read" if is_safe else str(spec["class"])
+
+
+def _fitted(text: str) -> str:
+    """Return a result that is too long without the last entries of its longest list or object, "" where it has none.
+
+    Shape: "left_out": {path: {"count", "of"}}, for sections {path: {type: {"count", "names"?: some of those with one,
+    "from", "to": the places of the first and the last}}}.
+    """
+    shown: Any = jsonl.shipped(text.encode("utf-8"))
+    left_out: dict[str, Any] = {}
+    over = _size(text) - RESULT_BYTES
+    while over > 0:
+        path = _longest({key: one for key, one in shown.items() if key not in ("untrusted", "notes", "left_out")})
+        if not path or ".".join(map(str, path)) in left_out:
+            return ""
+        holder = shown
+        for key in path[:-1]:
+            holder = holder[key]
+        entries = _entries(holder[path[-1]])
+        kept, gone = len(entries), 0
+        while kept and gone < over + _TOLD_BYTES:
+            kept -= 1
+            name, one = entries[kept]
+            gone += _size(jsonl.dumps(one)) + (_size(jsonl.dumps(name)) + 2 if isinstance(name, str) else 1)
+        rest = entries[:kept]
+        holder[path[-1]] = dict(rest) if isinstance(holder[path[-1]], dict) else [one for _, one in rest]
+        left_out[".".join(map(str, path))] = _counted(entries, kept)
+        over = _size(jsonl.dumps({**shown, "left_out": left_out})) - RESULT_BYTES
+    return jsonl.dumps({**shown, "left_out": left_out})
+
+
+def _entries(value: Any) -> list[tuple[Any, Any]]:
+    return [*(value.items() if isinstance(value, dict) else enumerate(value))]
+
+
+def _longest(value: Any) -> list[Any]:
+    """Return the path to the list or object that makes a value long, [] where a text does."""
+    sizes = {key: _size(jsonl.dumps(one)) for key, one in _entries(value)}
+    key = max(sizes, key=lambda key: sizes[key], default=None)
+    inner = value[key] if sizes else None
+    if not isinstance(inner, (dict, list)) or not inner:
+        return []
+    parts = [_size(jsonl.dumps(one)) for _, one in _entries(inner)]
+    deeper = _longest(inner) if max(parts) > _MOST * sum(parts) else []
+    return [key, *deeper] if deeper or len(inner) > 1 else []
+
+
+def _counted(entries: list[tuple[Any, Any]], kept: int) -> dict[str, Any]:
+    """Return what is left out of entries: how many, and of sections which, so that one can be asked for."""
+    if not all(isinstance(one, dict) and one.get(".type") for _, one in entries):
+        return {"count": len(entries) - kept, "of": len(entries)}
+    found: dict[str, Any] = {}
+    places: dict[str, int] = {}
+    for number, (name, one) in enumerate(entries):
+        kind = str(one[".type"])
+        place = "@%s[%d]" % (kind, places.get(kind, 0))
+        places[kind] = places.get(kind, 0) + 1
+        if number >= kept:
+            told = found.setdefault(kind, {"count": 0, "from": place})
+            told.update(count=told["count"] + 1, to=place)
+            if not one.get(".anonymous") and len(told.get("names", ())) < NAMES:
+                told.setdefault("names", []).append(name)
+    return found
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8"))
 
 
 def _cut(text: str, labels: list[str]) -> str:

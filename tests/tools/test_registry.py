@@ -81,8 +81,34 @@ def test_a_long_foreign_result_is_cut_and_ours_is_an_error():
     assert not is_error and len(jsonl.line(result)) <= RESULT_BYTES + 1
     assert result["text"].startswith("äää") and "100000" in result["cut"]
     result, is_error, _ = call({"untrusted": FOREIGN}, lambda *_: {"rows": [["x"] * 9] * 3000})
-    assert not is_error and result["text"].startswith('{"rows":[["x"')
+    assert not is_error and len(jsonl.line(result)) <= RESULT_BYTES + 1 and result["untrusted"] == [FOREIGN]
+    left_out = result["left_out"]["rows"]
+    assert left_out["of"] == 3000 and left_out["count"] == 3000 - len(result["rows"]) and len(result["rows"]) > 300
     result, is_error, _ = call({}, lambda *_: {"text": "ä" * 100_000})
+    assert is_error and "longer than" in result["error"]["message"]
+
+
+def test_sections_that_are_left_out_are_named_by_type_and_place():
+    sections = {f"cfg{at:04}": {".type": "rule", ".anonymous": True, "name": "n" * 40, "ä": "ö"} for at in range(400)}
+    sections = {"first": {".type": "zone"}, **sections, "guest": {".type": "zone", "name": "guest"}}
+    result, is_error, _ = call({}, lambda *_: {"package": "firewall", "sections": sections})
+    assert not is_error and len(jsonl.line(result)) <= RESULT_BYTES + 1 and result["package"] == "firewall"
+    kept = len(result["sections"])
+    assert result["sections"] == dict(list(sections.items())[:kept]) and kept > 100
+    told = result["left_out"]["sections"]
+    assert told["rule"] == {"count": 401 - kept, "from": f"@rule[{kept - 1}]", "to": "@rule[399]"}
+    assert told["zone"] == {"count": 1, "names": ["guest"], "from": "@zone[1]", "to": "@zone[1]"}
+
+
+def test_of_one_long_section_and_of_two_long_lists_whole_entries_are_left_out():
+    result, is_error, _ = call({}, lambda *_: {"sections": {"a": {".type": "x", "list": ["entry"] * 5000, "b": "1"}}})
+    assert not is_error and result["sections"]["a"]["b"] == "1" and set(result["sections"]["a"]["list"]) == {"entry"}
+    assert result["left_out"]["sections.a.list"]["of"] == 5000
+    result, is_error, _ = call(
+        {}, lambda *_: {"one": [{"n": 1}] * 5000, "two": {str(at): "x" * 9 for at in range(5000)}}
+    )
+    assert not is_error and set(result["left_out"]) == {"one", "two"} and len(jsonl.line(result)) <= RESULT_BYTES + 1
+    result, is_error, _ = call({}, lambda *_: {"one": {"a": "x" * 50_000}})
     assert is_error and "longer than" in result["error"]["message"]
 
 
