@@ -88,13 +88,13 @@ def section_type(package: str, type_: str) -> dict[str, Any] | None:
     return {key: value for key, value in answer.items() if value}
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """Yield (path, what can be searched of it) of every option by hand, one package in memory at a time.
+def texts(packages: list[str] | None = None) -> Iterator[tuple[str, str]]:
+    """Yield (path, what can be searched of it) of every option, one package in memory at a time.
 
-    Generated entries have no words to search.
+    Of the packages by hand unless some are given; generated entries have their names alone.
     """
     sentences = index()["options"]
-    for package in entries.by_hand():
+    for package in entries.by_hand() if packages is None else packages:
         for type_, whole in entries.types(package).items():
             own = sentences.get("%s.%s" % (package, type_), {})
             for name, entry in whole["options"].items():

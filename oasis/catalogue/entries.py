@@ -58,6 +58,23 @@ def packages() -> list[str]:
     return sorted({*by_hand(), *_names(_GENERATED)})
 
 
+def is_optional(package: str) -> bool:
+    """Tell whether a package is none that every image has."""
+    return not _has(_BY_HAND[0], package)
+
+
+def holding(names: list[str]) -> list[str]:
+    """Return the packages whose data hold one of some names, in small letters, without parsing those that do not."""
+    wanted, found = [name.encode() for name in names], []
+    for folder in (*_BY_HAND, _GENERATED) if names else ():
+        for package in _names(folder):
+            with open(os.path.join(_FOLDER, folder, package + ".json"), "rb") as handle:
+                data = handle.read().lower()
+            if package not in found and any(name in data for name in wanted):
+                found.append(package)
+    return found
+
+
 def has_generated() -> bool:
     """Tell whether generated data are installed."""
     return os.path.isdir(os.path.join(_FOLDER, _GENERATED))

@@ -212,7 +212,7 @@ class Library:
         if not query:
             raise UsageError("what should be looked for is empty", "some words")
         documents = {one["id"]: one for one in self._documents()}
-        notes = [] if documents else ["there are no documents yet: oasis knowledge add FILE"]
+        notes: list[str] = []
         near = self._by_vectors(query, documents, notes, is_home) if mode != "words" and documents else []
         words = ranking.Words(query)
         for document in documents.values() if mode != "vectors" else ():

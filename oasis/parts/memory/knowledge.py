@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     Option = dict[str, Any]  # see catalogue/described.py
     Piece = tuple[str, str]  # what stands between it and the piece before, and its text
     TypeOf = Callable[[str, str], str]
+    Sections = Callable[[str], Mapping[str, Mapping[str, object]]]
 
 
 # All documents, where the owner says nothing else: of the flash the chats take a tenth, at most 2 MiB.
@@ -56,6 +57,7 @@ SHARE = 5
 # Of a result, whose bound is that of the registry; what is around the passages has its place as well.
 RESULT_BYTES = 12 * 1024
 _OPTIONS_TOLD = 4
+_NOTHING = "nothing found; the catalogue and this router have no package or option called %s"
 _OF_A_RECIPE = ("name", "title", "packages", "text", "commands")
 # Of what was said in chats, for a model that looks into the owner's documents; as in the seed.
 MESSAGES = 5
@@ -155,9 +157,12 @@ class Knowledge:
 
     def _search(self, query: str, limit: int, is_home: bool) -> FoundAll:
         found = self.library.search(query, limit, is_home=is_home)
-        options = found_options(query, self._type_of, _OPTIONS_TOLD)
+        options = found_options(query, self._type_of, _OPTIONS_TOLD, self._kit.facts.config)
         result: FoundAll = {**found, "options": options}  # type: ignore[typeddict-item]  # `told` adds the rest
         told = [{key: one[key] for key in _OF_A_RECIPE if one[key]} for one in recipes.found(query)]  # type: ignore[literal-required]
+        if not (told or options or found["passages"]):
+            nothing = _NOTHING % (", ".join(asked(query)[:4]) or "so")
+            result["note"] = found["note"] + "; " + nothing if "note" in found else nothing
         return {**result, "recipes": told, "recipes_note": recipes.NOTE} if told else result
 
     def knowledge_delete(self, id: str) -> dict[str, str]:
@@ -236,6 +241,9 @@ def _progress(run: Run) -> Callable[[int, int], object]:
 
 
 _PATH = re.compile(r"(?<![\w.])([a-z0-9_-]+(?:\.(?:@?[\w-]+(?:\[-?\d+\])?|\*)){1,2})(?![\w])", re.ASCII)
+_NAME = re.compile(r"(?<![\w.-])[a-z0-9][a-z0-9_-]{2,}(?![\w-])", re.ASCII)
+_SO_CALLED = 3  # words that a whole name counts for which nobody says by chance
+_ONLY_HERE = "Not in the catalogue: these options are set on this router."
 # Options of one type that a listing names; more are asked for one by one.
 NAMES = 200
 # Of what is asked an option must have that much: one word of four is in hundreds of them.
@@ -282,10 +290,11 @@ def _unknown(message: str, word: str, names: list[str]) -> UsageError:
     return UsageError(message, entries.hint(word, names) or _USAGE)
 
 
-def found_options(query: str, type_of: TypeOf, most: int) -> list[OptionTold]:
-    """Return the options that a question names by their paths; where it names none, those that fit its words best.
+def found_options(query: str, type_of: TypeOf, most: int, config: Sections = lambda package: {}) -> list[OptionTold]:
+    """Return the options that a question names by their paths or names; then those that fit its words best.
 
-    Shape: [{"path", "title"?, "what"?, "takes", …}] as in catalogue/described.py, shortened.
+    Shape: [{"path", "title"?, "what"?, "takes", …}] as in catalogue/described.py, shortened. A package that only this
+    router has, by `config(package)`, is a row of its own with the options that are set.
     """
     told: list[Option] = []
     for path in list(dict.fromkeys(_PATH.findall(query)))[:most]:
@@ -293,18 +302,56 @@ def found_options(query: str, type_of: TypeOf, most: int) -> list[OptionTold]:
             told.append(named(path, type_of))
         except UsageError:
             continue  # a host name, a file: not everything with dots is an option
-    if not told:
-        words = ranking.Words(query)
-        for path, text in described.texts():
-            words.take(path, text)
-        options = [described.option(*str(path).split(".", 2)) for _, path in words.order(most, LEAST)]
-        told = [one for one in options if one is not None]
+    told = told or _by_words(query, most)
+    for package in asked(query) if not told else ():
+        here = list(dict.fromkeys([name for section in config(package).values() for name in section if name[0] != "."]))
+        told += [{"path": package, "note": _ONLY_HERE, "options": here}] if here else []
     short: list[Any] = [{key: one[key] for key in one if key not in ("asked", "source", "also")} for one in told]
     for one in short:
         for key in ("values", "options"):
             if len(one.get(key, [])) > 40:
                 one[key] = [*one[key][:40], "…"]
     return short
+
+
+def _by_words(query: str, most: int) -> list[Option]:
+    names = asked(query)
+    # Packages of every image are called network or system: of a question with those words nothing follows.
+    packages = [one for one in entries.packages() if one in names and entries.is_optional(one)]
+    long = [name for name in names if "_" in name]
+    paths: list[str] = []
+    if packages:
+        rest = [name for name in names if name not in packages]
+        paths = _nearest(packages, rest) or ["%s.%s" % (one, type_) for one in packages for type_ in entries.types(one)]
+    else:
+        for one in entries.holding(long):
+            paths += [path for path, _ in described.texts([one]) if path.rpartition(".")[2].lower() in long]
+        words = ranking.Words(query)
+        for path, text in described.texts():
+            words.take(path, text)
+        paths += [path for _, path in words.order(most, LEAST)]
+    pieces = [path.split(".", 2) for path in dict.fromkeys(paths)]
+    found = [described.option(*one) if len(one) > 2 else described.section_type(*one) for one in pieces[:most]]
+    return [one for one in found if one is not None]
+
+
+def _nearest(packages: list[str], names: list[str]) -> list[str]:
+    """Return the options and section types of packages that have most of some words: the best, and what is near it."""
+    wanted = set(ranking.terms(" ".join(names)))
+    rows: dict[str, int] = {}
+    for path, text in described.texts(packages):
+        head, _, name = path.rpartition(".")
+        said = (_SO_CALLED if "_" in name else 1) if name.lower() in names else 0
+        rows[path] = len(wanted & set(ranking.terms(text))) + said
+        if head.rpartition(".")[2].lower() in names:
+            rows[head] = _SO_CALLED
+    least = max(rows.values(), default=0) / 2
+    return sorted([path for path in rows if rows[path] > least], key=lambda path: -rows[path])
+
+
+def asked(query: str) -> list[str]:
+    """Return what in a question may be the name of a package or an option."""
+    return [name for name in dict.fromkeys(_NAME.findall(query.lower())) if name not in ranking.COMMON]
 
 
 # What comes in

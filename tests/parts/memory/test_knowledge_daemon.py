@@ -234,6 +234,8 @@ def test_a_tool_finds_documents_and_taints_with_their_title(daemon):
     found, taint = call(daemon, "knowledge_search", query="what does network.lan.proto do?")
     assert found["options"][0]["path"] == "network.interface.proto" and "address" in found["options"][0]["what"]
     assert taint == [] and found["passages"] == []
+    found, _ = call(daemon, "knowledge_search", query="weatherd turbo")
+    assert found["options"] == [] and "no package or option called weatherd, turbo" in found["note"]
 
 
 def test_a_long_result_is_bounded(daemon):

@@ -93,6 +93,34 @@ def test_a_question_finds_the_path_in_it_or_the_options_of_its_words():
     assert found("quantum chromodynamics") == []
 
 
+@pytest.mark.parametrize(
+    "query, first",
+    [
+        ("mosquitto allow_anonymous", "mosquitto.listener.allow_anonymous"),
+        ("allow_anonymous", "mosquitto.listener.allow_anonymous"),
+        ("lldpd enable_cdp install", "lldpd.lldpd.enable_cdp"),
+        ("smartdns tls host verify", "smartdns.server.tls_host_verify"),
+        ("adblock-fast allowed_domain", "adblock-fast.adblock-fast.allowed_domain"),
+        ("ddns custom provider update_url", "ddns.service.update_url"),
+        ("samba4 share read only guest", "samba4.sambashare.read_only"),
+        ("hd-idle idle_time", "hd-idle.hd-idle.idle_time_interval"),
+        ("chrony allow clients", "chrony.allow"),
+        ("usteer", "usteer.usteer"),
+        ("system log to file log_file", "system.system.log_file"),
+    ],
+)
+def test_a_package_and_the_name_of_an_option_find_it_without_a_path(query, first):
+    assert found(query)[0] == first and len(found(query)) <= 4
+
+
+def test_a_package_that_only_this_router_has_tells_what_is_set():
+    config = {"weatherd": {"main": {".type": "station", "interval": "60", "hook": "x"}}}
+    (row,) = knowledge.found_options("weatherd turbo", type_of, 4, lambda package: config.get(package, {}))
+    assert row["path"] == "weatherd" and "Not in the catalogue" in row["note"]
+    assert row["options"] == ["interval", "hook"]
+    assert found("weatherd turbo") == found("the network is down again") == []
+
+
 # The index
 
 
