@@ -190,6 +190,7 @@ class Skill(TypedDict):
     name: str
     description: str
     words: list[str]
+    against: list[str]  # with one of them it is not meant
     tools: list[str] | None  # None for all
     model: str
     text: str

@@ -9,6 +9,7 @@ A skill is a Markdown file with a small head:
     name: guest-wifi                     small letters, digits and dashes; the name of the file
     description: what the task is, in one line
     words: what somebody says who wants this, in any language, with commas between     optional
+    not: what somebody says who wants something else: with one of these the guide is none  optional
     tools: status, configure             offered then; of the owner's own skills only these    optional
     model: nano                          an alias or a service                         optional
     ---
@@ -170,7 +171,9 @@ class Skills:
             # Of the part that keeps facts: one service for vectors is asked once about one message.
             near = self._kit.parts.part("memory").near.closeness(said, texts, is_home)
         if near is not None:
-            scores = [max(one, MAYBE if other >= NEAR else 0) for one, other in zip(scores, near, strict=True)]
+            meant = [not mentioned(said, skill["against"]) for skill in skills]
+            rows = zip(scores, near, meant, strict=True)
+            scores = [max(one, MAYBE if other >= NEAR and is_meant else 0) for one, other, is_meant in rows]
         order = sorted(range(len(skills)), key=lambda at: (-scores[at], -near[at] if near else 0))
         ranked = [(scores[at], skills[at]) for at in order[:CANDIDATES] if scores[at] >= MAYBE]
         with self._lock:
@@ -239,14 +242,18 @@ _LONG_CHARS = 9  # of others: "wireguard" and "sicherheitscheck" mean one thing
 
 
 def score(said: str, skill: Skill) -> int:
-    """Return how much of a skill's words is in a message; its name counts as a phrase."""
+    """Return how much of a skill's words is in a message, 0 with one that speaks against it; its name is a phrase."""
+    if mentioned(said, skill["against"]):
+        return 0
     return mentioned(said, [skill["name"], skill["name"].replace("-", " "), *skill["words"]])
 
 
 def mentioned(said: str, words: list[str]) -> int:
     """Return how much of some words and phrases is in a message: MAYBE for a word, CLEAR for what means one thing."""
     text = " ".join(said.casefold().split())
-    padded = " %s " % " ".join("".join([char if char.isalnum() or char == "-" else " " for char in text]).split())
+    # Words stand apart from what is around them, as in 关闭IPv6 too.
+    spaced = "".join([" " if is_dense(char) else char for char in text]) if is_dense(text) else text
+    padded = " %s " % " ".join("".join([char if char.isalnum() or char == "-" else " " for char in spaced]).split())
     found = 0
     for word in words:
         plain = word.casefold()
@@ -363,7 +370,7 @@ TOOLS = 16
 _NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
 _TOOL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _MODEL = _TOOL + "/:@+"
-_KEYS = ("name", "description", "words", "tools", "model")
+_KEYS = ("name", "description", "words", "not", "tools", "model")
 _FENCE = "---"
 _HINT = "a skill begins with ---, lines `name: …` and `description: …`, and --- again; `oasis skills show NAME` has one"
 
@@ -399,8 +406,8 @@ def parse(data: bytes | str, name: str) -> Skill:
     for word, allowed in [*[(tool, _TOOL) for tool in tools or []], (head.get("model", ""), _MODEL)]:
         if word.strip(allowed):
             raise UsageError("the skill %s has a head with %r in it" % (name, word[:LINE_CHARS]), _HINT)
-    words = _listed(head, "words", name, WORDS, WORD_CHARS)
-    return {"name": name, "description": head["description"], "words": words, "tools": tools,
+    words, against = [_listed(head, key, name, WORDS, WORD_CHARS) for key in ("words", "not")]
+    return {"name": name, "description": head["description"], "words": words, "against": against, "tools": tools,
             "model": head.get("model", ""), "text": body}  # fmt: skip
 
 

@@ -69,5 +69,5 @@ def test_a_long_text_takes_no_long_time(piece):
     DATA.is_talk(text)
     read(text)
     SECRETS.reason(text[:FACT_CHARS])
-    score(text, {"name": "tea", "words": ["brew tea", piece]})
+    score(text, {"name": "tea", "words": ["brew tea", piece], "against": []})
     assert time.monotonic() - before < SLOW_S

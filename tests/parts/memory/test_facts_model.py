@@ -61,7 +61,7 @@ WISHES = (
     ("I need parental control for the tablet of my son", "parental-control"),
     ("The wifi is slow and keeps dropping in the kitchen", "slow-internet"),
     ("is my router secure? I fear I was hacked", "security-check"),
-    ("How many guests are coming tonight is not the question, which IP has the printer?", None),
+    ("Guests are coming tonight, which IP has the printer?", None),
 )
 
 

@@ -14,7 +14,8 @@ from oasis.system.files import Files
 from tests.change.drafting import stock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GOOD = "---\nname: tea\ndescription: Make tea\nwords: tea, brew\ntools: status\nmodel: nano\n---\nBoil water.\n"
+HEAD = "---\nname: tea\ndescription: Make tea\nwords: tea, brew\nnot: coffee\ntools: status\nmodel: nano\n---\n"
+GOOD = HEAD + "Boil water.\n"
 NAMES = ["guest-wifi", "parental-control", "security-check", "slow-internet", "vpn-setup"]
 
 
@@ -30,8 +31,8 @@ def put(shelf, tmp_path, file, text):
 
 def test_a_skill_is_read_as_it_is_written():
     assert parse(GOOD, "tea") == {
-        "name": "tea", "description": "Make tea", "words": ["tea", "brew"], "tools": ["status"], "model": "nano",
-        "text": "Boil water.",
+        "name": "tea", "description": "Make tea", "words": ["tea", "brew"], "against": ["coffee"],
+        "tools": ["status"], "model": "nano", "text": "Boil water.",
     }  # fmt: skip
     assert parse("---\r\ndescription: Make tea\r\n---\r\nBoil\r\n---\r\nwater", "tea")["text"] == "Boil\n---\nwater"
     assert parse("---\ndescription: x\n---\ny", "tea")["tools"] is None
