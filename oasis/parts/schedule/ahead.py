@@ -75,11 +75,13 @@ class _Foresight(Principal):
 
 
 def foreseen(
-    calls: list[ToolCall], operator: Operator, registry: Registry, planner: Planner
+    calls: list[ToolCall], operator: Operator, registry: Registry, planner: Planner, is_kept: bool = True
 ) -> tuple[list[str], list[Approval]]:
     """Return a sentence for each call of a job, as the owner reads it on the card, and what their yes approves.
 
-    Nothing is done and nothing is shown. Raises: ToolError or PolicyError for a tool that cannot be used.
+    Nothing is done and nothing is shown. `is_kept` is False while a change waits to be kept: nothing proves that the
+    owner reaches the router in the state that there is, so none is approved as a way back.
+    Raises: ToolError or PolicyError for a tool that cannot be used.
     """
     words: list[str] = []
     approvals: list[Approval] = []
@@ -102,6 +104,7 @@ def foreseen(
         else:  # commands of `configure` that change nothing now
             operations = parsed(params)[0]  # type: ignore[arg-type]  # checked
             why = _TAINTED if operator.taint else _ENDS if params.get("until") or params.get("install") else ""
+            why = why or ("" if is_kept else "a change waits to be kept")
             told = "; ".join(map(plain, uci_commands.as_commands(operations))) + " (it is so now)"
             if not why:
                 approvals.append(_approval_of_state(operations, planner))

@@ -183,7 +183,8 @@ class Schedule:
         if not job["calls"]:
             return [*words, ahead.SENTENCE]
         registry, planner = self._kit.turn_starter().registry, self._kit.planner
-        told, operator.ahead = ahead.foreseen(job["calls"], operator, registry, planner)
+        is_kept = self._kit.transaction.pending() is None
+        told, operator.ahead = ahead.foreseen(job["calls"], operator, registry, planner, is_kept)
         return [*words, *told]
 
     def _approve(self, name: str, operator: Operator) -> str:

@@ -738,6 +738,13 @@ def test_what_changes_nothing_now_is_approved_as_the_way_back_to_how_it_is(daemo
     assert b"'Attic'" not in config(root, "wireless")
 
 
+def test_state_that_is_not_kept_yet_is_no_way_back(daemon):
+    waiting_change(daemon)
+    words, _ = carded(daemon, calls=[ELSE])
+    assert "a change waits to be kept" in words[2]
+    assert daemon.call("schedule.list")["entries"][0]["ahead"] == 0
+
+
 def test_way_back_to_another_state_waits(daemon, root):
     _, made = carded(daemon, calls=[BACK])
     path = root + "/etc/config/wireless"
