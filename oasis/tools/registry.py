@@ -17,6 +17,7 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
               "enabled": bool     where the owner set nothing: True for built-in ones, False for all others
               "approval": text    where the owner set nothing: `allow` for class read and what is built in, else `ask`
               "untrusted": text   whose words every result and error holds, as "words of the MCP server x": taints
+              "near": argument             calls for one machine at home that it names let nothing out
               "safe": {argument: [values]}    calls that only read although the class says more, by an argument
               "plans": True       the tool carries out plans (operator.change …), at which policy and owner are asked
               "core": True, "words": [beginnings of words]    when small models are offered it (specs.py)
@@ -267,7 +268,9 @@ class Registry:
             operator.asking(is_asked)
             return None
         reasons = [_DANGER] if kind == "danger" else [_SET] if is_asked else []
-        if operator.taint and kind in ("change", "net"):
+        # What goes to one machine at home lets nothing out.
+        is_near = "near" in spec and len(operator.facts.called(str(arguments.get(spec["near"])))) == 1
+        if operator.taint and kind in ("change", "net") and not is_near:
             reasons.append(_TAINTED)
         if operator.rehearses and kind != "read":
             reasons.append(_REHEARSED)

@@ -332,6 +332,12 @@ class Facts:
         order = sorted(([int(one) if one.isdecimal() else 999 for one in parts[mac]], mac) for mac in known)
         return [known[mac] for _, mac in order]
 
+    def called(self, text: str) -> list[Device]:
+        """Return the devices that a text is the handle, the address or the name of; a name with a dot is of others."""
+        wanted, known = text.casefold(), known_devices(self) if text else []
+        names = [] if "." in text else [one for one in known if one["name"].casefold() == wanted]
+        return names or [one for one in known if wanted in (one["device"], one["device"] + ".ip", one["ip"])]
+
     def masqueraded(self) -> list[str]:
         """Return the networks of masqueraded zones: those that lead outside."""
         zones = self.sections("firewall", "zone")

@@ -37,6 +37,7 @@ _Spec = TypedDict(
         "enabled": NotRequired[bool],
         "approval": NotRequired[str],
         "untrusted": NotRequired[str],
+        "near": NotRequired[str],
         "safe": NotRequired[dict[str, list[Json]]],
         "plans": NotRequired[bool],
         "previews": NotRequired[bool],

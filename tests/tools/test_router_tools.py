@@ -200,8 +200,9 @@ def test_a_ping_tells_whether_and_how_fast(still):
 
 def test_a_known_device_may_be_asked_also_by_its_handle(still):
     device = next(one for one in told(still, "status", what="devices")["devices"] if one["ip"] == "192.168.1.142")
-    for target in ("192.168.1.142", "anna-laptop.lan", device["device"], "10.99.0.1"):
+    for target in ("192.168.1.142", "anna-laptop.lan", "Anna-Laptop", device["device"], "10.99.0.1"):
         assert told(still, "probe", target=target)["answers"] is True, target
+    assert told(still, "probe", target="anna-laptop", what="lookup")["addresses"] == ["192.168.1.142"]
 
 
 @pytest.mark.parametrize(
@@ -256,6 +257,16 @@ def test_probing_with_words_of_others_in_sight_asks_the_owner(scene):
     scene.fresh(taint=["device names"], answer=DECLINED)
     assert told(scene, "probe", target="secrets-of-the-owner.example.com") == DECLINED
     assert scene.hands.asked[0][:2] == ("probe", {"target": "secrets-of-the-owner.example.com"})
+    for target in ("1.1.1.1", "192.168.1.77", "secrets-of-the-owner", "dev#1"):
+        assert told(scene, "probe", target=target) == DECLINED, "no machine at home that is known"
+
+
+def test_one_known_machine_at_home_is_asked_with_words_of_others_in_sight(scene):
+    device = next(one for one in told(scene, "status", what="devices")["devices"] if one["ip"] == "192.168.1.142")
+    scene.fresh(taint=["device names"], answer=DECLINED)
+    for target in ("192.168.1.142", "anna-laptop", device["device"]):
+        assert "answers" in told(scene, "probe", target=target), target
+    assert scene.hands.asked == []
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,21 @@ def test_devices_have_handles_and_their_own_names_only_when_they_are_asked_for()
 def test_devices_are_chosen_by_words_of_their_names(words, count):
     plain = Router(HOME).facts.seen(lambda *_: "", False)
     found = status.run({"what": "devices", "named": words}, plain)
-    assert len(found["devices"]) == count and "name" not in str(found)
+    assert len(found["devices"]) == count and "untrusted" not in found
+    # Whoever asks by a whole name gets their own letters back, nobody else's.
+    assert {one.get("name", words) for one in found["devices"]} <= {words}
+
+
+def test_a_whole_name_comes_first_and_is_marked_and_a_lease_of_decades_is_unknown():
+    router = Router(HOME)
+    leases = "".join(
+        f"{NOW_S + left_s} 02:00:00:00:00:0{number} 192.168.1.20{number} {name} *\n"
+        for number, (name, left_s) in enumerate([("lampson", 600), ("old-LAMP", 600), ("LAMP", 2_306_634_550)])
+    )
+    router.host_files["/tmp/dhcp.leases"] = leases.encode()
+    found = status.run({"what": "devices", "named": "lamp"}, router.facts.seen(lambda *_: "", False))["devices"]
+    assert [(one["match"], one.get("name")) for one in found] == [("name", "lamp"), ("word", None), ("part", None)]
+    assert "clock was wrong" in found[0]["lease"] and "lease_s" not in found[0] and found[1]["lease_s"] == 600
 
 
 def test_a_network_of_others_is_marked():

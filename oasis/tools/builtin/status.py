@@ -27,6 +27,9 @@ WORDS_CHARS = 120
 RULES = 40
 NAMES = 20
 CLIENTS = 64
+# Ten years: none is so long, but one given while the clock stood in 1970 or far ahead.
+LEASE_S = 10 * 365 * 86400
+_MATCHES = ("", "name", "word", "part")
 # Sensors are looked for by number; no router has more.
 ZONES = 8
 _KERNEL_CHARS = 80
@@ -98,7 +101,8 @@ def addresses(facts: Facts) -> Result:
 def devices(facts: Facts, named: str = "") -> Result:
     """Return the machines known to the router; a blocked one carries "blocked": true.
 
-    Each has a handle, "device"; its own name only where it may be shown or the owner chose it. `named` filters.
+    Each has a handle, "device"; its own name only where it may be shown or the owner chose it. `named` filters: "match"
+    tells whether that is the name, a word of it or a part, in this order, and what was asked for is shown as it is.
     """
     # The wireless network that each device is in, by MAC.
     stations: dict[str, dict[str, str | int]] = {}
@@ -119,23 +123,40 @@ def devices(facts: Facts, named: str = "") -> Result:
     }
     found, now_s, is_foreign = [], facts.now_s(), False
     for device in known_devices(facts):
-        if not all(_bare(word) in _bare(device["name"]) for word in named.split()):
+        match = _match(named, device["name"])
+        if not match:
             continue
         left_out = ("name", "is_own")
         entry = {key: value for key, value in device.items() if key not in left_out and value not in ("", False)}
         if device.get("is_own") or facts.shows_names:
             entry["name"] = device["name"]
             is_foreign = is_foreign or bool(device["name"] and not device.get("is_own"))
+        elif named and match == "name":
+            entry["name"] = named  # whose letters these are: of who asks
+        if named:
+            entry["match"] = match
         entry["present"] = bool(device["present"]) or device["mac"] in stations
         expires = entry.pop("expires_unix_s", 0)
         if isinstance(expires, int) and expires > now_s:
-            entry["lease_s"] = expires - now_s
+            is_told = expires - now_s < LEASE_S
+            entry.update({"lease_s": expires - now_s} if is_told else {"lease": "unknown: the clock was wrong then"})
         entry.update(stations.get(device["mac"], {}))
         if device["mac"] in blocked:
             entry["blocked"] = True
         found.append(entry)
-    answer: Result = {"devices": found}
+    answer: Result = {"devices": sorted(found, key=lambda one: _MATCHES.index(str(one.get("match", ""))))}
     return {**answer, "untrusted": [DEVICES]} if is_foreign else answer
+
+
+def _match(named: str, name: str) -> str:
+    """Return how a name fits the words asked for, "" for not at all."""
+    if _bare(named) == _bare(name):
+        return "name"
+    parts = [_bare(one) for one in named.split()]
+    if not all(one in _bare(name) for one in parts):
+        return ""
+    spaced = "".join([char if char.isalnum() else " " for char in name.casefold()])
+    return "word" if set(parts) <= {*spaced.split()} else "part"
 
 
 def _bare(text: str) -> str:
