@@ -21,6 +21,7 @@ if False:  # annotations only
 
 # Of the names of packages with a configuration; a router with everything has some sixty.
 NAMES_CHARS = 400
+QUARTER_S = 900
 _MAY = {
     "risky": "Changes that are risky wait for the owner's approval.",
     "all": "Every change waits for the owner's approval.",
@@ -58,16 +59,15 @@ def _router(facts: Facts) -> str:
 
 
 def _now(asking: Asking) -> str:
-    """Return the day, and whether the clock can be trusted: every rule by time is as right as that.
+    """Return the day and time, and whether the clock can be trusted: every rule by time is as right as that.
 
-    No time of day: with each minute the service would have to read the whole chat again, which it keeps until then.
+    By the quarter of an hour: with each minute the service would have to read the whole chat again, which it keeps
+    until then.
     """
-    unix_s = asking.unix_s()
+    unix_s = asking.unix_s() // QUARTER_S * QUARTER_S
     local = time.localtime(unix_s)
     zone = local.tm_zone or "UTC"
-    words = "It is %s, %s (time zone %s)" % (time.strftime("%A", local), when.shown(unix_s)[:10], zone)
+    words = "It is %s, about %s (time zone %s)" % (time.strftime("%A", local), when.shown(unix_s)[:16], zone)
     if zone == "UTC":
-        words += ", which may not be the owner's: rules by time follow it"
-    if not asking.clock.is_set():
-        words += ". The clock is not set yet, so this is wrong"
-    return words + "."
+        words += ", perhaps not the owner's: rules by time follow it"
+    return words + (". The clock is right." if asking.clock.is_set() else ". The clock is not set yet: this is wrong.")

@@ -1,10 +1,12 @@
 """What the system prompt says of the router, the time and the limits, and how many tokens a first request takes."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from oasis.core import trim
+from oasis.agent import briefing
+from oasis.core import trim, when
 from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import option
 
@@ -31,10 +33,25 @@ def test_a_model_knows_the_router_the_time_the_limits_and_what_waits(here):
     for words in (
         "OpenWrt 24.10", "mediatek/filogic", "Packages with a configuration: dhcp, dropbear, firewall", "time zone UTC",
         "Changes that are risky wait for the owner's approval", "Up to 10 answers of a turn", "up to 8 at once",
+        "The clock is right.",
     ):  # fmt: skip
         assert words in system, words
     print("system prompt: %d tokens" % trim.tokens(system))
     assert trim.tokens(system) <= 450
+
+
+@pytest.mark.parametrize(("is_set", "word"), [(True, "The clock is right."), (False, "The clock is not set yet")])
+def test_the_time_is_told_by_the_quarter_of_an_hour_and_whether_it_is_right(is_set, word):
+    facts = SimpleNamespace(ubus=lambda *_: {}, packages=list)
+
+    def told(unix_s):
+        clock = SimpleNamespace(is_set=lambda: is_set)
+        asking = SimpleNamespace(facts=facts, clock=clock, unix_s=lambda: unix_s)
+        return briefing.system(asking, None, None, 10, "risky", "owner").split("\n")[-1]
+
+    noon = 1_800_000_000
+    assert f"about {when.shown(noon)}" in told(noon) and word in told(noon)
+    assert told(noon) == told(noon + 899) != told(noon + 900)
 
 
 @pytest.mark.part("admin", "memory", "schedule")
