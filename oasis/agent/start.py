@@ -81,6 +81,7 @@ _TRIES, _PAUSE_S = 40, 0.5
 _NOT_DONE = ("declined", "expired", "cancelled", "noted")
 # Of the reason of a rollback, for a model.
 REASON_CHARS = 120
+WORDS_CHARS = 60
 SUMMARY = "[Summary of what was said before; a model wrote it, not the owner:]\n"
 # The alias of a small model for titles.
 TITLE = "title"
@@ -281,6 +282,10 @@ class TurnStarter:
         except OasisError:  # too old to be in the history
             return ""
         state, reason = record.get("state"), str(record.get("reason") or "")[:REASON_CHARS]
+        words = record.get("words") or []
+        if words and not record.get("untrusted"):  # words of others do not get into a system prompt
+            more = ", …" if len(words) > 1 else ""
+            change = "%s (%s%s)" % (change, clean.line(words[0])[:WORDS_CHARS], more)
         if record.get("undone_by"):
             return "change %s was undone by %s" % (change, record["undone_by"])
         if state == "rolled_back":

@@ -3,7 +3,7 @@
 One Operator serves one run. What it returns goes to the model as the tool's result:
     {"status": "unchanged" | "declined" | "expired" | "cancelled" | "applied" | "waiting_confirm",
      "plan"?: id, "approval"?: "approved" | "automatic", "summary", "words": [...], "services": [...], "change"?,
-     "confirm_in_s"?, "reason"?, "untrusted"?: [whose words are in it]}
+     "confirm_in_s"?, "keep"?, "reason"?, "untrusted"?: [whose words are in it]}
 A failure is an OasisError of the change package: nothing was changed, or all is rolled back.
 
 Refused proposals that the owner may force are kept in memory for a short while, never on flash, because operations hold
@@ -46,6 +46,7 @@ if False:  # annotations only
 SUMMARY_CHARS = 200
 # Of a change's words in the result: a change that was made must not be reported as a failure because it is long.
 _WORDS_CHARS = 6000
+_KEEP = "the owner keeps it on the page or with `oasis confirm`, until %s"
 _KEEPING = "the owner keeps it, or it is rolled back by itself: you need not wait, go on and say that it waits"
 _LOOK_S = 0.2
 # What steers a terminal. Source: ECMA-48, control sequences.
@@ -357,6 +358,8 @@ class Operator:
             result["confirm_in_s"] = plan["confirm_s"]
             if self.is_model:
                 result["notes"] = [_KEEPING]
+                until = time.localtime(self.facts.now_s() + plan["confirm_s"])
+                result["keep"] = _KEEP % time.strftime("%H:%M:%S", until)
         return result
 
     def permit(self, tool: ToolSpec, arguments: Arguments, reasons: list[str], words: list[str]) -> PlanResult | None:

@@ -200,6 +200,7 @@ class PlanResult(TypedDict, total=False):
     services: list[str]
     change: str
     confirm_in_s: int
+    keep: str  # where and until when the owner keeps it, for a model
     until: str
     reason: str
     notes: list[str]

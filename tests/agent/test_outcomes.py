@@ -1,6 +1,7 @@
 """What became of a change, as a model hears of it: kept, rolled back, undone; and its next change, which waits."""
 
 import json
+import re
 
 import pytest
 
@@ -34,6 +35,11 @@ def change(here, commands, *more):
     return here.daemon.call("change.pending")["change"]
 
 
+def told(made):
+    """Return how a model hears of a change again: by its id and what it changed first."""
+    return "%s (%s%s)" % (made["id"], made["words"][0][:60], ", …" if len(made["words"]) > 1 else "")
+
+
 def system(here):
     return json.loads(here.model.bodies()[-1])["messages"][0]["content"]
 
@@ -42,6 +48,7 @@ def test_a_model_hears_that_its_change_waits_and_that_it_may_go_on(here):
     change(here, WIFI, "It waits to be kept.")
     result = json.loads(results(json.loads(here.model.bodies()[-1]))[-1])
     assert result["status"] == "waiting_confirm" and result["notes"] == [_KEEPING]
+    assert re.search(r"on the page or with `oasis confirm`, until \d\d:\d\d:\d\d$", result["keep"])
     assert "Since then" not in system(here)
 
 
@@ -56,10 +63,10 @@ def test_the_next_request_begins_with_what_became_of_it(here, method, given, wor
     made = change(here, WIFI, "It waits to be kept.")
     assert "error" not in here.daemon.call(method, change=made["id"], **given)
     here.say("and now?", "As you see.")
-    assert "Since then: " + words % made["id"] in system(here)
+    assert "Since then: " + words % told(made) in system(here)
     here.restart()  # the history knows it, too
     here.say("and now?", "As you see.")
-    assert "Since then: " + words % made["id"] in system(here)
+    assert "Since then: " + words % told(made) in system(here)
 
 
 def test_a_change_that_was_undone_later_is_told_as_well(here):
@@ -69,7 +76,7 @@ def test_a_change_that_was_undone_later_is_told_as_well(here):
     assert "Since then" not in system(here)
     follow(here.daemon, here.daemon.call("change.undo", change=made["id"]))
     here.say("and now?", "It is undone.")
-    assert "Since then: change %s was undone by " % made["id"] in system(here)
+    assert "Since then: change %s was undone by " % told(made) in system(here)
 
 
 def test_a_second_change_waits_for_the_first_ones_window(here):
@@ -79,7 +86,7 @@ def test_a_second_change_waits_for_the_first_ones_window(here):
     assert any(made["id"] in event["text"] for event in of_type(events, "note"))
     result = json.loads(results(json.loads(here.model.bodies()[-1]))[-1])
     assert result["status"] == "applied" and b"'attic'" in config(here.root, "system")
-    assert "Since then: change %s was kept." % made["id"] in system(here)
+    assert "Since then: change %s was kept." % told(made) in system(here)
 
 
 def test_a_second_change_that_waits_ends_with_its_run(here):
