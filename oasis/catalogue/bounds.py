@@ -8,6 +8,7 @@ looked at again when the plan is applied. Writes nothing.
 
 from __future__ import annotations
 
+import binascii
 import os
 import re
 import stat
@@ -27,6 +28,15 @@ _URL = re.compile(
     r"(https?)://(?:\[USERNAME\]:\[PASSWORD\]@)?([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?"
     r"(?:[/?](?:[A-Za-z0-9_.:/?=&%+,~@-]|\[(?:USERNAME|PASSWORD|PARAMENC|PARAMOPT|DOMAIN|IP)\])*)?\Z"
 )
+# What dnsmasq reads: nothing else of root's is a list of hosts or holds its settings.
+_HOSTS = re.compile(r"/(?:.+/)?(?:hosts|[^/]+[.]hosts|hosts/[^/]+)\Z|/etc/(?:hosts[^/]*|oasis-hosts)(?:/[^/]+)?\Z")
+_CONFDIR = re.compile(r"/(?:etc|tmp)/dnsmasq[^/]*\Z")
+_SETTING = re.compile(r"\s*(?:#.*|[a-z0-9-]+\s*(?:=.*)?)?\s*\Z")
+_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?\Z")
+# Programs that hold nothing but data in folders of their own there.
+_DATA = re.compile(r"/(?:mnt|(?:tmp|var/lib)/(?:aria2|downloads?|minidlna|nlbwmon|transmission)(?=/|\Z))(?:/.+)?\Z")
+_PEM_PLACES = ["/etc/ssl/oasis", "/etc/openvpn"]
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----\s+([A-Za-z0-9+/=\s]+?)-----END \1-----")
 # Not in other folders of /tmp: programs read what is there.
 _LOG = re.compile(r"(?:/tmp|/tmp/log|/var/log|/mnt|/mnt/.+)/(?:[^/]+[.]log|messages|syslog)\Z")
 _LOOKED_AT_BYTES = 1024 * 1024  # of a file: profiles have some kB, lists of blocked names are others' work
@@ -62,10 +72,18 @@ WORDS = {
     "update_url": "a web address (http or https) with letters, digits, . _ - ~ : / ? = & % + , @ and the words "
     "[USERNAME] [PASSWORD] [PARAMENC] [PARAMOPT] [DOMAIN] [IP], the host written out",
     "mnt": "a folder under /mnt, without .. and without a link that leads out",
-    "hosts": "a file or folder that exists, belongs to root and nobody else can write",
-    "confdir": "a folder that exists, belongs to root, that nobody else can write, and whose files run no code",
+    "data": "a folder under /mnt, or what is called aria2, downloads, minidlna, nlbwmon or transmission in /tmp or "
+    "/var/lib, without .. and without a link that leads out",
+    "media": "a folder under /mnt, with A, V or P and a comma before it for one kind of media",
+    "hosts": "a file or folder that exists, belongs to root and nobody else can write, with lines of an address and "
+    "names, that is /etc/hosts*, /tmp/hosts, called hosts or *.hosts, or in /etc/oasis-hosts or a folder called hosts",
+    "confdir": "a folder /etc/dnsmasq* or /tmp/dnsmasq* that exists, belongs to root, that nobody else can write, and "
+    "whose files are settings of dnsmasq that run no code",
     "log": "a file in /tmp, /tmp/log, /var/log or under /mnt that is called *.log, messages or syslog",
     "ovpn": "a file %s/NAME.ovpn that the owner put there and that runs no code" % _OVPN_FOLDER,
+    "pem": "a file in /etc/ssl/oasis or /etc/openvpn that the owner put there and that holds certificates in PEM form",
+    "pemkey": "a file in /etc/ssl/oasis or /etc/openvpn that the owner put there and that holds one private key in PEM "
+    "form, without a passphrase",
     "plain": "",
 }
 
@@ -74,6 +92,48 @@ def numbered(data: bytes) -> list[tuple[int, str]]:
     """Return the numbered lines of a file."""
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     return list(enumerate(text.split("\n"), 1))
+
+
+def hosts_error(lines: list[tuple[int, str]]) -> str:
+    """Return which numbered line of a list of hosts is no address with names, "" for none."""
+    for number, line in lines:
+        words = line.split("#")[0].split()
+        is_one = not words or (address_text.number(words[0]) and words[1:] and all(map(_HOST.match, words[1:])))
+        if number == 0 or not is_one:
+            return "line %d: %s" % (number, line.strip()[:80]) if number else "it has " + line
+    return ""
+
+
+def _blocks(data: bytes) -> list[str] | None:
+    """Return the titles of the blocks of a PEM file, None where there is more than that in it."""
+    text = data.decode("ascii", "replace").replace("\r", "")
+    found = _PEM.findall(text)
+    for _, body in found:
+        try:
+            raw = binascii.a2b_base64(re.sub(r"\s", "", body).encode("ascii"))
+        except ValueError:
+            return None
+        if raw[:1] != b"\x30":  # every structure in DER begins so
+            return None
+    return [title for title, _ in found]
+
+
+def certificate_error(data: bytes) -> str:
+    """Return why a file is none of certificates, "" when it is."""
+    titles = _blocks(data)
+    if titles and b"PRIVATE KEY" in data:
+        return "it holds a private key; bring that on its own, as kind key"
+    is_one = bool(titles) and set(titles or ()) <= {"CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CRL"}
+    return "" if is_one else "it has no certificate in PEM form"
+
+
+def key_error(data: bytes) -> str:
+    """Return why a file is none of one private key, "" when it is."""
+    if b"ENCRYPTED" in data:
+        return "it asks for a passphrase, which nobody enters on a router"
+    titles = _blocks(data)
+    is_one = titles in (["PRIVATE KEY"], ["RSA PRIVATE KEY"], ["EC PRIVATE KEY"], ["EC PARAMETERS", "EC PRIVATE KEY"])
+    return "" if is_one else "it has no single private key in PEM form"
 
 
 class Bounds:
@@ -85,7 +145,7 @@ class Bounds:
     def error(self, entry: Entry, value: str) -> str:
         """Return why a value is not within the bound of its option, "" when it is."""
         kind = entry["bound"]
-        wrong = validators.of_entry(entry, value)
+        wrong = validators.of_entry({**entry, "generated": ""}, value)  # the bound is narrower than one word
         if wrong or kind == "plain":
             return wrong
         found: bool | str = getattr(self, "_" + kind)(value)
@@ -108,7 +168,7 @@ class Bounds:
             is_open = "" if url[1] == "https" else ", not encrypted"
             return "sends the account's user name and password to %s://%s%s" % (url[1], url[2], is_open)
         what = WORDS[entry["bound"]]
-        return "names %s" % what if what else "runs code or names a file, within bounds"
+        return "names %s" % what if what else "is yours to set, and within bounds"
 
     def _qos(self, value: str) -> bool:
         path = self._inside("%s/%s" % (_QOS, value), [_QOS])
@@ -126,22 +186,49 @@ class Bounds:
     def _mnt(self, value: str) -> bool:
         return bool(self._inside(value, ["/mnt"]))
 
-    def _hosts(self, value: str) -> bool:
-        path = self._anywhere(value)
-        return self._is_owners(path, lambda mode: stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    def _data(self, value: str) -> bool:
+        return bool(_DATA.match(value)) and bool(self._inside(value, ["/mnt", "/tmp", "/var/lib"], True))  # noqa: S108
 
-    def _confdir(self, value: str) -> str:
+    def _media(self, value: str) -> bool:
+        return self._mnt(re.sub(r"\A[AVP]{1,3},", "", value))
+
+    def _hosts(self, value: str) -> str | bool:
         path = self._anywhere(value)
-        if not self._is_owners(path, stat.S_ISDIR):
-            return "it is not"
+        if not _HOSTS.match(value):
+            return False
+        is_folder = self._is_owners(path, stat.S_ISDIR)
+        for name in self._files.names(path) if is_folder else [""]:
+            inner = path + "/" + name if name else path
+            if not self._is_owners(inner, stat.S_ISREG):
+                return "%s is not such a file" % (name or "it")
+            wrong = hosts_error(self._lines(inner))
+            if wrong:
+                return "%s, %s" % (name or "it", wrong) if name else wrong
+        return True
+
+    def _confdir(self, value: str) -> str | bool:
+        path = self._anywhere(value)
+        if not _CONFDIR.match(value) or not self._is_owners(path, stat.S_ISDIR):
+            return False
         for name in self._files.names(path):
             inner = path + "/" + name
             if not self._is_owners(inner, stat.S_ISREG):
                 return "%s in it is not such a file" % name
             for number, line in self._lines(inner):
-                if number == 0 or _DNSMASQ_CODE.match(line):
+                if number == 0 or _DNSMASQ_CODE.match(line) or not _SETTING.match(line):
                     return "%s, line %d: %s" % (name, number, line.strip()[:80])
-        return ""
+        return True
+
+    def _pem(self, value: str) -> str | bool:
+        return self._in_pem(value, certificate_error)
+
+    def _pemkey(self, value: str) -> str | bool:
+        return self._in_pem(value, key_error)
+
+    def _in_pem(self, value: str, wrong: Callable[[bytes], str]) -> str | bool:
+        path = self._inside(value, _PEM_PLACES)
+        is_there = self._is_owners(path, stat.S_ISREG) and self._files.size(path) <= _LOOKED_AT_BYTES
+        return is_there and (wrong(self._files.read(path) or b"") or True)
 
     def _log(self, value: str) -> bool:
         places = ["/tmp", "/var/log", "/mnt"]  # noqa: S108 - where logs belong

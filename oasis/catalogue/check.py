@@ -115,8 +115,9 @@ class _Review:
             # What an option ran is gone with it, unless the section itself is what runs code. There, what is left
             # runs otherwise: a script that `enabled` kept from running is run without it.
             type_ = str(found[".type"])
-            if name in found and is_code(package, type_) and not self._is_bounded(number, operation, section):
-                self._entry(number, operation, type_)
+            beyond = self._beyond(operation, section) if name in found and is_code(package, type_) else ""
+            if beyond:
+                self._entry(number, operation, type_, beyond=beyond)
         elif op == "set":
             if found.get(name) != operation["value"]:
                 self._check_value(number, operation, section, operation["value"], True)
@@ -165,23 +166,23 @@ class _Review:
             return False
         return self._check_type(number, operation, type_)
 
-    def _is_bounded(self, number: int, operation: Operation, section: str) -> bool:
-        """Return whether a section whose type has a bound holds nothing beyond it: only then it is changed."""
-        found = self._draft.sections(operation["package"])[section]
-        whole = section_type(operation["package"], str(found[".type"]))
-        if self._bounds is None or whole is None or "bound" not in whole:
-            return False
+    def _beyond(self, operation: Operation, section: str) -> str:
+        """Return the option for which a section of code is the owner's alone, * where its type has no bound; or ""."""
+        package, found = operation["package"], self._draft.sections(operation["package"])[section]
         type_ = str(found[".type"])
-        return all(
-            self._bounds.allows(option(operation["package"], type_, name), value)
-            for name, value in found.items()
-            if not name.startswith(".")
-        )
+        whole = section_type(package, type_)
+        if self._bounds is None or whole is None or "bound" not in whole:
+            return "*"
+        held = {name: value for name, value in found.items() if not name.startswith(".")}
+        return next((name for name in held if not self._bounds.allows(option(package, type_, name), held[name])), "")
 
-    def _entry(self, number: int, operation: Operation, type_: str, is_bounded: bool = False) -> Entry | None:
+    def _entry(
+        self, number: int, operation: Operation, type_: str, is_bounded: bool = False, beyond: str = ""
+    ) -> Entry | None:
         """Return the entry of the operation's option when it may be changed; else there is a finding.
 
-        `is_bounded`: the value is held against the bound of an option that is marked exec, or none is set.
+        `is_bounded`: the value is held against the bound of an option that is marked exec, or none is set; `beyond`:
+        the option for which the whole section is the owner's.
         """
         package, name = operation["package"], operation["option"]
         entry = option(package, type_, name)
@@ -197,6 +198,8 @@ class _Review:
             text = f"{label(operation)} runs code, names a file or folder, or belongs to the owner"
             if entry.get("generated") == "installed":
                 text += ", by its name or by the value that it has"
+            if beyond not in ("", "*"):
+                text += f", as long as {beyond} of the section is what it is"
             self._say(number, operation, "exec", text, "leave it out; only the owner changes it, by hand")
             return None
         return entry
@@ -204,8 +207,8 @@ class _Review:
     def _check_value(self, number: int, operation: Operation, section: str, value: str, is_whole: bool) -> None:
         """Check a value; `is_whole` when it is the option's whole value, in which a list may have several words."""
         type_ = str(self._draft.sections(operation["package"])[section][".type"])
-        is_bounded = not is_code(operation["package"], type_) or self._is_bounded(number, operation, section)
-        entry = self._entry(number, operation, type_, is_bounded)
+        beyond = self._beyond(operation, section) if is_code(operation["package"], type_) else ""
+        entry = self._entry(number, operation, type_, not beyond, beyond)
         if entry is None:
             return
         if not is_whole and not entry.get("list"):
@@ -223,10 +226,11 @@ class _Review:
             return
         shown = value if len(value) <= _VALUE_CHARS else value[:_VALUE_CHARS] + "…"
         text = f"{label(operation)} cannot be {shown!r}"
-        if entry.get("mark", "").startswith("secret"):
+        # in place of a key's file somebody may give the key
+        if entry.get("mark", "").startswith("secret") or entry.get("secret") or entry.get("bound") == "pemkey":
             text = f"{label(operation)} cannot have that value"
         if entry.get("mark") == "exec":
-            text += ", because it runs code or names a file or server"
+            text += ", because it runs code or names a file or server" if entry.get("bound") != "plain" else ""
             self._say(number, operation, "exec", text, wrong + "; only the owner sets anything else, by hand")
             return
         near = entries.nearest(value, entry.get("values", []))
@@ -332,7 +336,8 @@ def missing(package: str, before: Section | None, now: Section) -> list[tuple[st
     for rule in entries.rules(package, type_, "needs"):
         names, when = rule["one_of"], rule["when"]
         if _holds(when, now) and not any(now.get(name) for name in names) and _differs([*when, *names], before, now):
-            first = " or ".join(name for name in names if entries.may_be_set(package, type_, name))
+            settable = [name for name in names if entries.may_be_set(package, type_, name)]
+            first = " or ".join(settable or names) + ("" if settable else ", which only the owner sets, by hand")
             cause = " with " + _condition(when, now) if when else ""
             found.append((names[0], f"a {type_} section{cause} needs {first}", rule.get("hint", f"set {first} too")))
     rules = entries.rules(package, type_, "only")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # No value of any datatype but a text: the description says what is required.
 _NONE = "¿"
 _GENERATED = "Known from the sources of its package alone: nobody has reviewed it."
+_WITHIN = "Such a value waits for the owner; any other only they set, by hand."
 _MARKS = {
     "secret": "It is a secret: shown and logged nowhere.",
     "outward": "It sends traffic or logs elsewhere, or opens something: a change of it waits for the owner.",
@@ -58,8 +59,10 @@ def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
         takes = "one of its values"
     elif entry["type"] == "bool":
         takes = "1 (on) or 0 (off)"
+    elif entry["type"] == "url" and entry.get("generated") == "rules":
+        takes = "a web address, which only the owner sets, by hand"  # it is no harmless word; validators.of_entry
     else:
-        takes = validators.error(entry["type"], _NONE).removeprefix("must be ") or "a text"
+        takes = _bound(entry) or validators.error(entry["type"], _NONE).removeprefix("must be ") or "a text"
     answer: dict[str, Any] = {
         "path": "%s.%s.%s" % (package, own, name), "takes": takes, "title": entry.get("title"),
         "what": found["options"].get("%s.%s" % (package, own), {}).get(name), "values": entry.get("values"),
@@ -69,7 +72,15 @@ def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
     return {key: value for key, value in answer.items() if value}
 
 
+def _bound(entry: Entry) -> str:
+    """Return what a value within the bound of an option is, "" where it has none, or its datatype says it."""
+    bounds = entries.more("bounds") if "bound" in entry else None
+    return bounds.WORDS[entry["bound"]] if bounds else ""
+
+
 def _notes(entry: Entry) -> list[str]:
+    if entries.more("bounds") and "bound" in entry:
+        return [_MARKS["secret"], _WITHIN] if entry.get("secret") else [_WITHIN]
     kind = "secret" if entry.get("secret") else entry.get("mark", "").partition(":")[0]
     notes = [_MARKS[one] for one in (kind, entry.get("mark", "")) if one in _MARKS]
     return list(dict.fromkeys(notes)) + ([_GENERATED] if entry.get("generated") == "rules" else [])

@@ -29,6 +29,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.catalogue.bounds import Bounds
     from oasis.change.shapes import Callable, Difference, Images, Mapping, PlaceRule, PolicyRules, SectionRule, Value
     from oasis.system.files import Files
     from oasis.system.root import Root
@@ -304,10 +305,16 @@ CHECKS: dict[str, Check] = {"label": label, "reservation": reservation, "among":
 # What is put to use
 
 
-def put_to_use(after: Package, differences: list[Difference], switches: Switches) -> list[str]:
-    """Return a sentence for each secret or code that a package holds and that a change of it puts to use."""
+def put_to_use(
+    after: Package, differences: list[Difference], switches: Switches, bounds: Bounds | None = None
+) -> list[str]:
+    """Return a sentence for each secret or code that a package holds and that a change of it puts to use.
+
+    What is within its `bounds` is no code.
+    """
     sections = dict(zip(difference.labels(after).values(), after.sections, strict=True))
     found: dict[str, None] = {}
+    sent: dict[str, dict[str, None]] = {}
     for item in differences:
         section, option = sections.get(str(item["section"])), str(item.get("option", ""))
         is_gone = item["kind"] == "removed" and item.get("of_whole")
@@ -321,7 +328,7 @@ def put_to_use(after: Package, differences: list[Difference], switches: Switches
         else:
             ways = [option] if hold and check.mark(after.name, section.type, option) == "outward" else []
         if ways:
-            found["%s holds a secret and says where it may be sent (%s)" % (where, ", ".join(ways))] = None
+            sent.setdefault(where, {}).update(dict.fromkeys(ways))
         degrees = []  # 1 for yes, -1 for no, 0 for what leaves it to the program
         for value in (item.get("old"), item.get("new")):
             meaning = validators.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
@@ -333,17 +340,20 @@ def put_to_use(after: Package, differences: list[Difference], switches: Switches
             is_on = more < 0
         if is_on:
             new = [one.get("option") for one in differences if one["section"] == item["section"] and "new" in one]
-            code = [name for name in _code(after, section, switches) if name not in new]
+            code = [name for name in _code(after, section, switches, bounds) if name not in new]
             if code:
                 found["%s: this starts code that was set there before (%s)" % (where, ", ".join(code))] = None
-    return list(found)
+    ways_out = ["%s holds a secret and says where it may be sent (%s)" % (one, ", ".join(sent[one])) for one in sent]
+    return [*ways_out, *found]
 
 
-def _code(package: Package, section: Section, switches: Switches) -> list[str]:
+def _code(package: Package, section: Section, switches: Switches, bounds: Bounds | None) -> list[str]:
     """Return what runs code with a section: options of it, or the other sections that it turns on."""
     found = []
     for option, value in section.options.items():
         place = "%s.%s.%s" % (package.name, section.type, option)
+        if bounds and bounds.allows(entries.option(package.name, section.type, option), value):
+            continue
         if place in switches["no_code"] or "%s=%s" % (place, value) in switches["no_code"]:
             continue
         # A word for no is no program and no file.

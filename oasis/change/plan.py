@@ -368,6 +368,11 @@ class Planner:
         data = (files or self._files).read(self._root.confdir + "/" + package)
         if data is None:
             there = ", ".join(model.listed(self._files.names(self._root.confdir)))
+            from oasis.catalogue import entries
+
+            if package in entries.packages():
+                hint = "one change can install the package, mostly called so too, and set it: name it in install"
+                raise UciError("%s is not installed: there is no /etc/config/%s" % (package, package), hint)
             raise UciError("there is no configuration package %r" % package, "there are: " + there)
         return data
 
@@ -408,19 +413,19 @@ class Planner:
         differences: list[Difference] = []
         diff: list[LineDiff] = []
         shown, asked = [], []
+        router = harmless.Router(self._root, self._files, images)
         for name, (old, new) in images.items():
             before, after = model.parse(old, name), model.parse(new, name)
             # What is new is foreign only where something old comes back.
             shown += [before, after] if is_undo else [before]
             found = difference.compare(before, after, name)
             differences += found
-            asked += harmless.put_to_use(after, found, self.policy.rules["switches"])
+            asked += harmless.put_to_use(after, found, self.policy.rules["switches"], router.bounds)
             diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
         if not differences:
             return None
         plan = self.empty(run, chat, summary)
         plan["images"] = images
-        router = harmless.Router(self._root, self._files, images)
         plan["risk"], plan["reasons"] = self.policy.judge(differences, True, router)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")

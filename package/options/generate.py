@@ -128,11 +128,15 @@ def _reviewed(types: Types, looked: dict[str, Any]) -> None:
 
 
 def _told(package: str, types: Types, data: dict[str, Any]) -> None:
-    """Put into the types what review.json says of any package: `exec` and `opens`."""
-    for place in data.get("exec", ()):
+    """Put into the types what review.json says of any package: `exec`, `bounds` and `opens`."""
+    bounds = {place: kind for kind, places in data.get("bounds", {}).items() for place in places}
+    for place in [*data.get("exec", ()), *bounds]:
         name, type_, option = place.split(".")
         if name == package and option in types.get(type_, {"options": {}})["options"]:
-            types[type_]["options"][option] = _as_exec(types[type_]["options"][option])
+            entry = types[type_]["options"][option]
+            is_list = {"list": True} if entry.get("list") else {}
+            bound = {"bound": bounds[place]} if place in bounds else {}
+            types[type_]["options"][option] = {**_as_exec(entry), **is_list, **bound}
     for place, opens in data.get("opens", {}).items():
         name, type_ = place.split(".")
         if name == package and type_ in types:

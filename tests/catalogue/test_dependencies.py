@@ -234,3 +234,9 @@ def test_a_channel_may_go_to_another_band_together_with_it():
         == []
     )
     assert missing("set wireless.radio0.band=5g") == ["wireless.radio0.channel"]
+
+
+def test_an_option_that_is_needed_and_the_owners_alone_is_named():
+    there = {"w": {".type": "watchcat", "mode": "ping_reboot"}}
+    (one,) = check("set watchcat.w.mode=run_script", read=lambda name: there)
+    assert "needs script, which only the owner sets, by hand" in one["message"]

@@ -258,12 +258,14 @@ RUNS = (
 @pytest.mark.parametrize("name", RUNS.split())
 def test_a_name_that_says_code_is_refused_by_its_name(unheard, name):
     unheard.write("unheard", f"config thing 'main'\n\toption {name} 'reboot'\n".encode())
-    with pytest.raises(PolicyError, match="runs code, names a file or folder, .* by its name or by the value"):
+    with pytest.raises(PolicyError, match=r"runs code, names a file or folder, .* by its name or by the value"):
         unheard.plan(f"uci set unheard.main.{name}=poweroff")
 
 
 def test_a_short_name_of_a_password_is_a_secret():
-    assert secret_options.is_secret("unheard", "thing", "pw") and secret_options.is_secret("unheard", "thing", "wifi_pw")
+    assert secret_options.is_secret("unheard", "thing", "pw") and secret_options.is_secret(
+        "unheard", "thing", "wifi_pw"
+    )
 
 
 def test_what_was_taken_up_is_gone_with_the_next_plan(unheard):

@@ -14,6 +14,8 @@ FSTAB = (
     b"config mount 'stick'\n\toption target '/mnt/sda1'\n\toption uuid '1234-ABCD'\n\n"
     b"config mount 'extroot'\n\toption target '/overlay'\n\toption uuid '5678-ABCD'\n"
 )
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUQkFD\n-----END CERTIFICATE-----\n"
+KEY = CERTIFICATE.replace("CERTIFICATE", "PRIVATE KEY")
 PROFILE = """\
 # of the provider
 client
@@ -43,6 +45,13 @@ def here(make_kit):
         ("ddns", DDNS),
         ("samba4", SAMBA),
         ("fstab", FSTAB),
+        ("ksmbd", b"config share 'stick'\n"),
+        ("minidlna", b"config minidlna 'config'\n"),
+        ("aria2", b"config aria2 'main'\n"),
+        ("nlbwmon", b"config nlbwmon\n"),
+        ("transmission", b"config transmission\n"),
+        ("mosquitto", b"config listener\n"),
+        ("rtty", b"config rtty\n"),
         ("openvpn", b"config openvpn 'home'\n"),
     ):
         kit.write(name, data)
@@ -52,6 +61,17 @@ def here(make_kit):
     put(kit, "/usr/lib/sqm/open.qos", mode=0o666)
     put(kit, "/etc/ssl/certs/ca.crt")
     put(kit, "/etc/hosts.blocked", "0.0.0.0 ads.example.org\n")
+    put(kit, "/etc/oasis-hosts/ads", "0.0.0.0 ads.example.org # one\n\n# two\n")
+    put(kit, "/tmp/hosts/odhcpd", "# hosts\nfd00::1 nas\n")
+    put(kit, "/etc/hosts.odd", "root:*:0:0:99999:7:::\n")
+    put(kit, "/etc/shadow", "root:*:0:0:99999:7:::\n")
+    put(kit, "/root/my.hosts", "192.168.1.9 nas.lan nas\n")
+    put(kit, "/etc/dnsmasq.words/x.conf", "address=/a/1.2.3.4\nroot:*:0:\n")
+    os.symlink(kit.root.path("/etc/shadow"), kit.root.path("/etc/hosts.link"))
+    put(kit, "/etc/ssl/oasis/c.pem", CERTIFICATE)
+    put(kit, "/etc/ssl/oasis/c.key", KEY, 0o600)
+    put(kit, "/etc/ssl/oasis/both.pem", CERTIFICATE + KEY)
+    put(kit, "/etc/openvpn/open.pem", CERTIFICATE, 0o666)
     put(kit, "/etc/dnsmasq.d/home.conf", "address=/nas.lan/192.168.1.9\n")
     put(kit, "/etc/dnsmasq.evil/x.conf", "# hello\n dhcp-script=/bin/evil\n")
     put(kit, "/etc/dnsmasq.open/x.conf", mode=0o666)
@@ -84,13 +104,29 @@ WITHIN = [
     ("samba4.stick.path=/mnt/sda1/films", "path names a folder under /mnt"),
     ("samba4.stick.path=/mnt/not-there-yet", "path names a folder under /mnt"),
     ("fstab.stick.target=/mnt/films", "target names a folder under /mnt"),
-    ("fstab.stick.options=ro,noatime,umask=022", "options runs code or names a file, within bounds"),
+    ("fstab.stick.options=ro,noatime,umask=022", "options is yours to set, and within bounds"),
     ("dhcp.@dnsmasq[0].addnhosts=/etc/hosts.blocked", "addnhosts names a file or folder"),
     ("dhcp.@dnsmasq[0].confdir=/etc/dnsmasq.d", "confdir names a folder"),
     ("system.@system[0].log_file=/tmp/router.log", "log_file names a file in /tmp"),
     ("system.@system[0].log_file=/tmp/log/older.log", "log_file names a file in /tmp"),
     ("system.@system[0].log_file=/mnt/sda1/log/messages", "log_file names a file in /tmp"),
     ("openvpn.home.config=/etc/openvpn/home.ovpn", "config names a file /etc/openvpn/NAME.ovpn"),
+    ("dhcp.@dnsmasq[0].addnhosts=/etc/oasis-hosts/ads", "addnhosts names a file or folder"),
+    ("dhcp.@dnsmasq[0].addnhosts=/etc/oasis-hosts", "with lines of an address and names"),
+    ("dhcp.@dnsmasq[0].addnhosts=/tmp/hosts", "addnhosts names a file or folder"),
+    ("dhcp.@dnsmasq[0].addnhosts=/root/my.hosts", "called hosts or *.hosts"),
+    ("ksmbd.stick.path=/mnt/sda1/films", "path names a folder under /mnt"),
+    ("minidlna.config.media_dir=V,/mnt/sda1/films", "media_dir names a folder under /mnt"),
+    ("aria2.main.dir=/mnt/sda1", "dir names a folder under /mnt"),
+    ("nlbwmon.@nlbwmon[0].database_directory=/tmp/nlbwmon", "database_directory names a folder under /mnt"),
+    ("transmission.@transmission[0].download_dir=/mnt/sda1/films", "download_dir names a folder under /mnt"),
+    ("openvpn.home.log=/tmp/openvpn.log", "log names a file in /tmp"),
+    ("openvpn.home.ca=/etc/ssl/oasis/c.pem", "certificates in PEM form"),
+    ("openvpn.home.key=/etc/ssl/oasis/c.key", "one private key in PEM form"),
+    ("mosquitto.@listener[0].cafile=/etc/ssl/oasis/c.pem", "certificates in PEM form"),
+    ("rtty.@rtty[0].cacert=/etc/ssl/oasis/c.pem", "certificates in PEM form"),
+    ("wireless.default_radio0.ca_cert=/etc/ssl/oasis/c.pem", "certificates in PEM form"),
+    ("uhttpd.main.cert=/etc/ssl/oasis/c.pem", "certificates in PEM form"),
 ]
 BEYOND = [
     *("sqm.eth1.script=" + one for one in ("gone.qos", "open.qos", "link.qos", "../x.qos",
@@ -111,6 +147,17 @@ BEYOND = [
     "fstab.stick.fstype=nfs", "fstab.stick.other=1", "fstab.extroot.enabled=0", "fstab.extroot.target=/mnt/x",
     *("dhcp.@dnsmasq[0].addnhosts=" + one for one in ("/etc/gone", "/etc/oasis/hosts", "/etc/oasis", "etc/hosts",
                                                      "/etc/hosts.blocked /etc/gone")),
+    *("dhcp.@dnsmasq[0].addnhosts=" + one for one in ("/etc/shadow", "/etc", "/tmp", "/etc/hosts.odd",
+                                                     "/etc/hosts.link", "/root", "/etc/openvpn", "/tmp/resolv.conf")),
+    *("dhcp.@dnsmasq[0].confdir=" + one for one in ("/etc", "/root", "/etc/dnsmasq.words", "/tmp")),
+    *("aria2.main.dir=" + one for one in ("/mnt", "/tmp", "/tmp/dnsmasq.d", "/etc", "/mnt/out", "/tmp/aria2x",
+                                          "/tmp/aria2/../dnsmasq.d")),
+    "minidlna.config.media_dir=V,/etc", "minidlna.config.media_dir=X,/mnt/sda1", "ksmbd.stick.path=/etc",
+    *("openvpn.home.ca=" + one for one in ("/etc/ssl/oasis/c.key", "/etc/ssl/oasis/gone.pem", "/etc/shadow",
+                                           "/etc/openvpn/open.pem", "/etc/ssl/oasis/both.pem",
+                                           "/etc/ssl/oasis/../certs/ca.crt", "/etc/openvpn/home.ovpn")),
+    *("openvpn.home.key=" + one for one in ("/etc/ssl/oasis/c.pem", "/etc/ssl/oasis/both.pem", "/etc/shadow")),
+    "openvpn.home.log=/etc/openvpn.log",
     *("dhcp.@dnsmasq[0].confdir=" + one for one in ("/etc/dnsmasq.evil", "/etc/dnsmasq.open", "/etc/hosts.blocked",
                                                    "/etc/dnsmasq.gone", "/etc/oasis", "/etc/dnsmasq.d,*.conf")),
     *("system.@system[0].log_file=" + one for one in (
@@ -134,6 +181,8 @@ def test_everything_beyond_is_refused_as_before_with_the_bound_in_words(here, wh
     with pytest.raises(RefusedError) as caught:
         here.plan('uci set "%s"' % what if "'" in what else "uci set '%s'" % what)
     assert "exec" in caught.value.forces and "owner" in caught.value.message
+    if ".key=" in what:
+        assert "cannot be" not in caught.value.message  # a path is none, but a key itself may have been given
     if ".other" not in what and "extroot" not in what and "is_rootfs" not in what:
         assert "must be " in caught.value.message
 
@@ -215,3 +264,16 @@ def test_an_undo_of_a_bounded_change_needs_nobody_to_force_it(here):
     old, new = here.config("sqm"), before
     plan = here.planner.restore({"sqm": (old, new)}, [], "run1", "chat1", "undo", record["id"])
     assert plan["needs_approval"] and plan["risk"] == "risky"
+
+
+def test_what_makes_a_whole_section_the_owners_is_named(here):
+    with pytest.raises(RefusedError, match="as long as target of the section is what it is"):
+        here.plan("uci set fstab.extroot.enabled=0")
+    with pytest.raises(RefusedError, match=r"fstab[.]stick[.]uuid cannot be 'zzz' [(]must be the UUID"):
+        here.plan("uci set fstab.stick.uuid=zzz")
+
+
+def test_a_mount_within_its_bounds_starts_no_code(here):
+    here.write("fstab", FSTAB.replace(b"uuid '1234-ABCD'\n", b"uuid '1234-ABCD'\n\toption enabled '0'\n"))
+    plan = here.plan("uci set fstab.stick.enabled=1")
+    assert plan["needs_approval"] and "starts code" not in "; ".join(plan["reasons"])

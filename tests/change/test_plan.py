@@ -57,6 +57,13 @@ def test_no_secret_stands_in_what_is_shown(kit):
     assert "new secret" in shown
 
 
+def test_a_package_that_is_known_and_not_there_is_said_to_be_installed_first(kit):
+    with pytest.raises(UciError) as caught:
+        kit.plan("uci set pbr.config.enabled=1")
+    assert str(caught.value.message) == "pbr is not installed: there is no /etc/config/pbr"
+    assert "install" in caught.value.hint
+
+
 def test_an_unknown_package_is_named_with_those_that_are_there(kit):
     with pytest.raises(UciError) as caught:
         kit.plan("uci set networks.lan.ipaddr=1.2.3.4")

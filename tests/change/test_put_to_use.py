@@ -53,6 +53,12 @@ def test_without_a_secret_or_a_way_nothing_is_told(package, before, after):
     assert told(package, before, after) == []
 
 
+def test_several_ways_out_of_a_section_are_one_sentence():
+    after = DDNS.replace("good.example", "bad.example") + line("ip_url", "http://bad.example/")
+    (found,) = told("ddns", DDNS, after)
+    assert found == "ddns.home holds a secret and says where it may be sent (service_name, ip_url)"
+
+
 def test_a_new_way_out_of_the_section_beside_the_secret_is_not_meant():
     other = "config service 'other'\n\toption domain 'a.example'\n"
     assert told("ddns", DDNS + "\n" + other, DDNS + "\n" + other.replace("a.ex", "b.ex")) == []

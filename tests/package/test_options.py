@@ -396,7 +396,7 @@ def test_entries_that_are_in_the_catalogue_are_of_its_form_and_keep_the_rules():
         for type_, whole in types.items():
             for name, one in whole["options"].items():
                 long = {"type": one} if isinstance(one, str) else one
-                assert set(long) <= {"type", "values", "list", "mark", "ref", "secret"}, (package, name)
+                assert set(long) <= {"type", "values", "list", "mark", "ref", "secret", "bound"}, (package, name)
                 is_code = installed.is_code(name) or whole.get("mark") == "exec"
                 if is_code and f"{type_}.{name}" not in looked:
                     assert long["mark"] == "exec", (package, type_, name)

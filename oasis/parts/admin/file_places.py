@@ -7,12 +7,11 @@ puts it there by hand. A list of hosts is for all to read, as dnsmasq is not roo
 
 from __future__ import annotations
 
-import binascii
 import os
 import re
 
-from oasis.catalogue.bounds import Bounds, numbered
-from oasis.core import addresses, clean
+from oasis.catalogue.bounds import Bounds, certificate_error, hosts_error, key_error, numbered
+from oasis.core import clean
 from oasis.errors import ToolError, UsageError
 
 TYPE_CHECKING = False
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from oasis.api.parts import Services
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}\Z")
-_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?\Z")
-_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----\s+([A-Za-z0-9+/=\s]+?)-----END \1-----")
 _FILE_BYTES = 1024 * 1024
 # Left free on flash whatever comes: settings, chats and what recovery needs.
 SPARE_BYTES = 512 * 1024
@@ -37,8 +34,8 @@ class Uploaded:
         # kind: (folder, ending, mode, check, how it is put to use)
         self._kinds: dict[str, tuple[str, str, int, Callable[[bytes], str], str]] = {
             "ovpn": ("/etc/openvpn", ".ovpn", 0o600, self._profile_error, "openvpn.NAME.config of a section openvpn"),
-            "certificate": ("/etc/ssl/oasis", ".pem", 0o644, _certificate_error, "options for certificates"),
-            "key": ("/etc/ssl/oasis", ".key", 0o600, _key_error, "options for private keys"),
+            "certificate": ("/etc/ssl/oasis", ".pem", 0o644, certificate_error, "certificates, like openvpn.NAME.ca"),
+            "key": ("/etc/ssl/oasis", ".key", 0o600, key_error, "private keys, like openvpn.NAME.key"),
             "hosts": ("/etc/oasis-hosts", "", 0o644, _hosts_error, "addnhosts of dhcp.@dnsmasq[0]"),
         }  # fmt: skip
 
@@ -83,46 +80,10 @@ class Uploaded:
         return Bounds(self._kit.root, self._kit.files).profile_error(lines)
 
 
-def _blocks(data: bytes) -> list[str] | None:
-    """Return the titles of the blocks of a PEM file, None where there is more than that in it."""
-    text = data.decode("ascii", "replace").replace("\r", "")
-    found = _BLOCK.findall(text)
-    for _, body in found:
-        try:
-            raw = binascii.a2b_base64(re.sub(r"\s", "", body).encode("ascii"))
-        except ValueError:
-            return None
-        if raw[:1] != b"\x30":  # every structure in DER begins so
-            return None
-    return [title for title, _ in found]
-
-
-def _certificate_error(data: bytes) -> str:
-    titles = _blocks(data)
-    if titles and b"PRIVATE KEY" in data:
-        return "it holds a private key; bring that on its own, as kind key"
-    is_one = bool(titles) and set(titles or ()) <= {"CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CRL"}
-    return "" if is_one else "it has no certificate in PEM form"
-
-
-def _key_error(data: bytes) -> str:
-    if b"ENCRYPTED" in data:
-        return "it asks for a passphrase, which nobody enters on a router"
-    titles = _blocks(data)
-    is_one = titles in (["PRIVATE KEY"], ["RSA PRIVATE KEY"], ["EC PRIVATE KEY"], ["EC PARAMETERS", "EC PRIVATE KEY"])
-    return "" if is_one else "it has no single private key in PEM form"
-
-
 def _hosts_error(data: bytes) -> str:
-    count = 0
-    for number, line in numbered(data):
-        words = line.split("#")[0].split()
-        if not words:
-            continue
-        if addresses.number(words[0]) is None or len(words) < 2 or not all(map(_HOST.match, words[1:])):
-            return "line %d: %s" % (number, line.strip()[:80])
-        count += 1
-    return "" if count else "it has no line with an address and a name"
+    lines = numbered(data)
+    is_empty = not any(line.split("#")[0].split() for _, line in lines)
+    return "it has no line with an address and a name" if is_empty else hosts_error(lines)
 
 
 def gather(kit: Services) -> Uploaded:

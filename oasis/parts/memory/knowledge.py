@@ -269,9 +269,10 @@ def named(path: str, type_of: TypeOf) -> Option:
     if found is not None:
         return {"asked": path, **found, "options": found["options"][:NAMES]}
     owners = [type_] if type_ and name else described.types_of(package, name or section)
+    owners.sort(key=lambda one: one != package)  # the section of a package's own name is what a bare name means
     found = described.option(package, owners[0], name or section) if owners else None
     if found is not None:
-        others = ["%s.%s.%s" % (package, one, section) for one in owners[1:] if not name]
+        others = ["%s.%s.%s" % (package, one, name or section) for one in owners[1:]]
         return {"asked": path, **found, **({"also": others} if others else {})}
     if not name:
         names = [name for one in described.types_of(package) for name in (one, *entries.option_names(package, one))]

@@ -57,6 +57,31 @@ def test_values_lists_marks_and_conditions_are_told():
     assert named("wireless.radio0.channel")["takes"] == "a whole number from 1 to 233, or auto"
 
 
+@pytest.mark.parametrize(
+    "path, takes",
+    [
+        ("fstab.mount.target", "a folder under /mnt"),
+        ("fstab.mount.uuid", "the UUID of a file system"),
+        ("openvpn.openvpn.config", "/etc/openvpn/NAME.ovpn"),
+        ("sqm.queue.script", "one of the scripts *.qos"),
+        ("samba4.sambashare.path", "a folder under /mnt"),
+    ],
+)
+def test_an_option_with_a_bound_says_what_may_be_proposed(path, takes):
+    told = named(path)
+    assert takes in told["takes"] and "waits for the owner" in told["note"]
+    assert "only the owner changes it" not in told["note"]
+
+
+def test_a_section_that_is_not_there_is_taken_for_one_of_the_packages_own_type():
+    assert named("pbr.config.enabled")["path"] == "pbr.pbr.enabled"
+    assert "pbr.dns_policy.enabled" in named("pbr.config.enabled")["also"]
+
+
+def test_what_is_told_to_be_taken_is_what_is_taken():
+    assert "only the owner sets" in named("u2pnpd.u2pnpd.modelURL")["takes"]  # nobody reviewed it
+
+
 def test_a_section_type_tells_its_options():
     told = named("dhcp.host")
     assert told["path"] == "dhcp.host" and "fixed address" in told["what"] and {"mac", "ip"} <= set(told["options"])
