@@ -141,6 +141,7 @@ class Bounds:
 
     def __init__(self, root: Root, files: Files) -> None:
         self._root, self._files = root, files
+        self._is_awaited = False  # what is not there yet may come with the package of the option
 
     def error(self, entry: Entry, value: str) -> str:
         """Return why a value is not within the bound of its option, "" when it is."""
@@ -148,6 +149,7 @@ class Bounds:
         wrong = validators.of_entry({**entry, "generated": ""}, value)  # the bound is narrower than one word
         if wrong or kind == "plain":
             return wrong
+        self._is_awaited = entry.get("awaited", False)
         found: bool | str = getattr(self, "_" + kind)(value)
         if isinstance(found, str):
             return found and "must be %s: %s" % (WORDS[kind], found)
@@ -308,7 +310,7 @@ class Bounds:
             try:
                 found = os.lstat(path)
             except OSError:
-                return False
+                return self._is_awaited
             is_sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX and not first
             if found.st_uid not in (0, os.geteuid()) or (found.st_mode & 0o022 and not is_sticky):
                 return False

@@ -31,6 +31,7 @@ from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Literal
 
     from oasis.catalogue.bounds import Bounds
@@ -46,6 +47,7 @@ _BY_HAND, _GENERATED = ("packages", "feed"), "generated"
 _KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
 _cache: list[tuple[str, dict[str, SectionType]]] = []
 _taken_up: dict[str, dict[str, SectionType]] = {}  # see installed.py
+_awaited: set[str] = set()
 
 
 def by_hand() -> list[str]:
@@ -143,9 +145,10 @@ def _apart(types: dict[str, Any]) -> dict[str, SectionType]:
     return types
 
 
-def take_up(files: dict[str, dict[str, SectionType]]) -> None:
-    """Take up what packages have on this router, in place of what was taken up before."""
-    global _cache, _taken_up
+def take_up(files: dict[str, dict[str, SectionType]], awaited: Iterable[str] = ()) -> None:
+    """Take up what packages have on this router, in place of what was taken up before; see installed.learn."""
+    global _cache, _taken_up, _awaited
+    _awaited = {*awaited}
     changed = {name for name in {*files, *_taken_up} if files.get(name) != _taken_up.get(name)}
     _taken_up = files
     _cache = [pair for pair in _cache if pair[0] not in changed]
@@ -206,6 +209,8 @@ def option(package: str, type_: str, name: str) -> Entry | None:
         entry["mark"] = whole["mark"]
         if "bound" in whole:
             entry.setdefault("bound", whole["bound"])
+    if package in _awaited:
+        entry["awaited"] = True
     return entry
 
 

@@ -15,6 +15,7 @@ from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from oasis.catalogue.shapes import Entry, Sections, SectionType
@@ -63,9 +64,12 @@ def whole() -> set[str]:
     return {*_told()["whole"]}
 
 
-def learn(files: dict[str, Sections]) -> None:
-    """Take up what packages have on this router, for the plan that is made now; what was taken up before goes."""
-    entries.take_up({name: _types(sections) for name, sections in files.items() if name not in whole()})
+def learn(files: dict[str, Sections], awaited: Iterable[str] = ()) -> None:
+    """Take up what packages have on this router, for the plan that is made now; what was taken up before goes.
+
+    Of those that are `awaited` the files that bounded options name may be missing yet.
+    """
+    entries.take_up({name: _types(sections) for name, sections in files.items() if name not in whole()}, awaited)
 
 
 def _types(sections: Sections) -> dict[str, SectionType]:

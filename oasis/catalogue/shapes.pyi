@@ -23,6 +23,7 @@ class Entry(TypedDict, total=False):
     aka: builtins.list[str]
     secret: bool
     generated: str
+    awaited: bool
 
 class Rule(TypedDict):
     """Options that depend on each other; `when` gives a pattern for each option."""

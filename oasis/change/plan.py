@@ -13,11 +13,12 @@ here. What policy.json forbids is none of them. Shape of needs: {one of FORCES: 
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable
 
 from oasis.change.plan_card import CLIENT, FORCE_WORDS
-from oasis.change.policy import UNREVIEWED, UNSEEN
+from oasis.change.policy import UNREVIEWED
 from oasis.core import jsonl, when
 from oasis.core.clean import shown as plain
 from oasis.errors import ApplyError, MistakeError, PolicyError, UciError, UsageError
@@ -201,6 +202,7 @@ class Planner:
         self._now_s = machine.clock.now_s
         self._questions = questions or Questions()
         self.texts = self._questions.texts
+        self.presumed: dict[str, bytes] = {}  # files that are not there yet, see before_unpacking
 
     def propose(
         self, operations: list[Operation], run: str, chat: str, summary: str = "", until_unix_s: int = 0,
@@ -334,31 +336,35 @@ class Planner:
         plan["reasons"], plan["is_asked"] = list(reasons), True
         return self.bind(plan)
 
-    def installation(self, words: list[str], operations: list[Operation], summary: str, call: Call) -> Draft:
-        """Return what is shown before packages are installed and configured: what they bring is not there yet.
+    def before_unpacking(self, operations: list[Operation]) -> Planner:
+        """Return a planner for operations on packages that will be installed, some of whose files are not there yet."""
+        from oasis.change import presumed  # an idle daemon does without
 
-        `call` is what is bound of it, the commands to the letter. The card says of each option what can be known of it
-        without its section.
+        made = copy.copy(self)
+        names = dict.fromkeys(item["package"] for item in operations)
+        absent = [name for name in names if self._files.read(self._root.confdir + "/" + name) is None]
+        made.presumed = presumed.files(operations, absent)
+        return made
+
+    def installation(
+        self, plan: Plan | None, operations: list[Operation], run: str, chat: str, words: list[str], call: Call
+    ) -> Plan:
+        """Return what is shown before packages are installed and configured, by the planner of `before_unpacking`.
+
+        `plan` is what it made of the operations, None when they change nothing; `words` and `call` are what is
+        installed. Of packages that are not there yet it has what the owner reads, and no image.
         """
-        from oasis.catalogue import entries
-
-        plan = self.empty("", "", summary or words[0])
-        plan["call"], plan["operations"], plan["uci"] = call, operations, _commands(operations, {})
-        plan["words"] = [*words, *plan["uci"], "enables and starts the services that come with it"]
-        plan["risk"], plan["is_asked"] = "risky", True
-        plan["reasons"] = ["packages run code as root; they are removed again if the rest fails, or with an undo"]
-        limits = entries.bounds(self._root, self._files)
-        unseen = []
-        for item in operations:
-            package, option = item["package"], item.get("option", "")
-            found = [entries.option(package, one, option) or {} for one in entries.types(package)] if option else []
-            known = [entry for entry in found if entry]
-            told = [limits.told(entry, item.get("value")) for entry in known if limits and "bound" in entry]
-            plan["reasons"] += ["%s.%s %s" % (package, option, one) for one in dict.fromkeys(told)]
-            if option and all(entry.get("generated", "installed") in UNSEEN for entry in known):
-                unseen.append("%s.%s.%s" % (package, item["section"], option))
-        plan["reasons"] += [UNREVIEWED % ", ".join(dict.fromkeys(unseen))] if unseen else []
-        return plan
+        draft: Draft = {**(plan or self.empty(run, chat, words[0]))}
+        there = {name: pair for name, pair in draft["images"].items() if name not in self.presumed}
+        draft["images"], draft["after"] = there, {name: draft["after"][name] for name in there}
+        draft["before"] = {name: sum_ for name, sum_ in draft["before"].items() if name not in self.presumed}
+        draft["diff"] = [one for one in draft["diff"] if one["package"] not in self.presumed]
+        draft["words"] = [*words, *draft["words"], "enables and starts the services that come with it"]
+        reason = "packages run code as root; they are removed again if the rest fails, or with an undo"
+        draft["reasons"] = [reason, *draft["reasons"]]
+        draft.update({"call": call, "operations": operations, "risk": "risky", "is_asked": True})
+        draft["uci"] = draft["uci"] or _commands(operations, {})
+        return self.bind(draft)
 
     def read(self, package: str, files: KnownFiles | None = None) -> bytes:
         """Return the bytes of a package's file.
@@ -366,6 +372,7 @@ class Planner:
         Raises: UciError when the router has no such package.
         """
         data = (files or self._files).read(self._root.confdir + "/" + package)
+        data = self.presumed.get(package) if data is None else data
         if data is None:
             there = ", ".join(model.listed(self._files.names(self._root.confdir)))
             from oasis.catalogue import entries
@@ -382,7 +389,7 @@ class Planner:
         """Return what is wrong with the operations; `read` gets the files that were looked at."""
 
         def table(package: str) -> dict[str, dict[str, object]]:
-            read[package] = self._known.read(self._root.confdir + "/" + package) or b""
+            read[package] = self._known.read(self._root.confdir + "/" + package) or self.presumed.get(package, b"")
             return tables(model.parse(read[package], package))
 
         # what plans need comes with the first plan: an idle daemon has none
@@ -390,10 +397,16 @@ class Planner:
 
         installed = entries.more("installed")
         if installed:
-            installed.learn({name: tables(model.parse(self.read(name, self._known), name)) for name in
-                             {item["package"]: None for item in operations}})  # fmt: skip
+            names = dict.fromkeys(item["package"] for item in operations)
+            held = {name: self.read(name, self._known) for name in names}
+            # of what is presumed the values as well
+            steps = [item for item in operations if item["package"] in self.presumed]
+            held.update(model.preview(self.presumed, steps))
+            installed.learn({name: tables(model.parse(data, name)) for name, data in held.items()}, self.presumed)
         found = []
         for item in check.check(operations, table, entries.bounds(self._root, self._files)):
+            if item["kind"].startswith("missing_") and item["where"].partition(".")[0] in self.presumed:
+                continue  # may be there
             kind = "exec" if item["kind"] == "exec" else "unknown"
             needs.setdefault(kind, []).append(str(item["where" if kind == "exec" else "message"]))
             found.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))
@@ -438,9 +451,9 @@ class Planner:
             needs["exec"] = needs.get("exec", []) + new_code
         # What the owner removed does not come back without them.
         unseen = [] if is_undo and not self._is_again(undoes) else self.policy.unreviewed(differences)
-        unreviewed = _unreviewed(
-            unseen, images, lambda name: self._files.read(self._root.path(_DEFAULTS) + name) or b""
-        )
+        files = {**images, **dict.fromkeys(self.presumed, (b"", b""))}
+        default = lambda name: self._files.read(self._root.path(_DEFAULTS) + name) or b""  # noqa: E731
+        unreviewed = _unreviewed(unseen, files, default)
         opened, read = self.openings(images)
         plan["is_asked"] = bool(opened or asked or code or unreviewed)
         turned, others = self._detours(images)
@@ -533,7 +546,9 @@ class Planner:
         Of needs_approval, confirm_s and expires_s what `changes` says counts; nothing else is carried over.
         """
         plan: Plan = {**draft, **changes}  # type: ignore[typeddict-item]  # by the names of its own keys
-        plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), plan["risk"])
+        # An installation has no images of what it brings.
+        names = [item["package"] for item in plan["operations"]] if plan["call"] else list(plan["images"])
+        plan["confirm_s"] = self.policy.confirm_s(names, plan["risk"])
         plan["unconfined"] = self._questions.unconfined() if plan["risk"] != "low" else ""
         plan["typed_word"] = TYPED_WORD if plan["unconfined"] else ""
         is_asked = bool(plan["is_asked"] or plan["tainted"] or plan["forces"] or plan["typed_word"])

@@ -25,7 +25,6 @@ from oasis.change import text_origin
 from oasis.change.history.undo import plan_undo
 from oasis.change.plan import RefusedError
 from oasis.change.plan_card import card
-from oasis.change.policy import UNREVIEWED
 from oasis.core import clean, jsonl, when
 from oasis.errors import ApplyError, CancelledError, MistakeError, OasisError, PolicyError, ProviderError, UsageError
 from oasis.redaction import secret_options
@@ -37,7 +36,8 @@ from oasis.tools.router import known_devices, resolve_handles
 from oasis.uci import model
 
 if False:  # annotations only
-    from oasis.change.shapes import Any, Call, Callable, CalledTool, Operation, Plan, Record
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Any, Call, Callable, CalledTool, Collection, Operation, Plan, Record
     from oasis.core.shapes import Message, Sequence
     from oasis.tools import shapes
     from oasis.tools.principal import Principal
@@ -49,6 +49,8 @@ _WORDS_CHARS = 6000
 _KEEP = "the owner keeps it on the page or with `oasis confirm`, until %s"
 _KEEPING = "the owner keeps it, or it is rolled back by itself: you need not wait, go on and say that it waits"
 _LOOK_S = 0.2
+_MORE = "the packages brought more than their card could say; without a yes they are removed again"
+_LINES, _INTERRUPTS = re.compile(r" \(/[^()]*, line \d+\)"), "can interrupt somebody's connection"
 # What steers a terminal. Source: ECMA-48, control sequences.
 _CONTROL = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
 
@@ -219,21 +221,21 @@ class Operator:
         until_unix_s, operations, summary, known = self._ready(
             operations, str(arguments.get("summary", "")), str(arguments.get("until", ""))
         )
-        planner = self._shop.planner
+        planner = self._shop.planner.before_unpacking(operations)
+        plan = self._plan(operations, summary, until_unix_s, known, planner)
         call: Call = {"name": "packages", "source": "built-in", "class": "danger", "arguments": order}
-        draft = planner.installation(words, operations, summary, call)
-        whole = planner.bind(draft, run=self._run.id, chat=self._chat)
+        whole = planner.installation(plan, operations, self._run.id, self._chat, words, call)
         first, decision, result = self._decided(whole)
         if decision not in ("automatic", "approved"):
             return result
         made: list[Plan] = []
 
         def make() -> Plan | None:
-            plan = self._plan(operations, summary, until_unix_s, known)
+            plan = self._plan(operations, summary, until_unix_s, known, self._shop.planner)
             if plan is None:
                 return None
-            news = [one for one in plan["reasons"] if one not in first["reasons"] and not _is_foreseen(one)]
-            if news and plan["is_asked"]:
+            if _asks_more(plan, first, planner.presumed):
+                plan = planner.bind(plan, is_asked=True, reasons=[_MORE, *plan["reasons"]])
                 plan, again, answer = self._decided(plan)
                 if again not in ("automatic", "approved"):
                     raise _NotApprovedError(answer)
@@ -250,9 +252,15 @@ class Operator:
             return {**declined.result, "notes": ["the packages are removed again"]}
         return self._told(result, made[0] if made else first, record, decision)
 
-    def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
-        """Return a plan of operations; a refused one is kept for the owner. `known`: where secrets come from."""
-        planner = self._shop.planner
+    def _plan(
+        self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str],
+        installer: Planner | None = None,
+    ) -> Plan | None:  # fmt: skip
+        """Return a plan of operations; a refused one is kept for the owner, but for an installation's.
+
+        `known`: where secrets come from.
+        """
+        planner = installer or self._shop.planner
         try:
             plan = planner.propose(operations, self._run.id, self._chat, summary, until_unix_s, self._forces or ())
         except RefusedError as refusal:
@@ -260,6 +268,8 @@ class Operator:
                 options = ["--force " + kind for kind in sorted({*self._forces, *refusal.forces})]
                 hint = "to have it all the same: oasis apply " + " ".join(options)
                 raise RefusedError(refusal.forces, refusal.reasons, refusal.uci, refusal.revisions, hint=hint)
+            if installer is not None:
+                raise (MistakeError if refusal.is_mistake else PolicyError)(refusal.message, refusal.hint)
             order: Order = {
                 "operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known,
                 "chat": self._chat, "message": self._message, "taint": self.taint,
@@ -459,7 +469,7 @@ class Operator:
     def _timely(self, plan: Plan) -> Plan:
         """Return a plan that waits for the owner when it drops a time that they named; an order's time is its own."""
         said = self._turn()
-        if not said or plan["until_unix_s"] or plan["ends"] or plan["call"]:
+        if not said or plan["until_unix_s"] or plan["ends"] or (plan["call"] and not plan["operations"]):
             return plan
         try:
             reason = dropped_times(plan, self._shop.times(said))
@@ -476,11 +486,23 @@ class _NotApprovedError(OasisError):
         self.result = result
 
 
-def _is_foreseen(reason: str) -> bool:
-    """Return whether a reason is what the owner read in other words before the packages were there."""
-    return reason.startswith((UNREVIEWED.partition(":")[0], "sends traffic or logs")) or reason.endswith(
-        "can interrupt somebody's connection"
+def _asks_more(plan: Plan, shown: Plan, absent: Collection[str]) -> bool:
+    """Return whether a plan needs more consent than what was shown before the packages in `absent` were there."""
+    known = [_bare_reason(one) for one in shown["reasons"]]
+    verdicts = (None, "yes", shown["verdict"].get("verdict"))
+    return bool(
+        [one for one in plan["diff"] if one["package"] not in absent and one not in shown["diff"]]
+        or [one for one in plan["secrets"] if one not in shown["secrets"]]
+        or [one for one in map(_bare_reason, plan["reasons"]) if one not in known and not one.endswith(_INTERRUPTS)]
+        or plan["verdict"].get("verdict") not in verdicts
+        or plan["new_address"] != shown["new_address"]
+        or plan["ends"] != shown["ends"]
     )
+
+
+def _bare_reason(reason: str) -> str:
+    """Return a reason without the lines at which options stand: before unpacking nobody knew them."""
+    return _LINES.sub("", reason)
 
 
 def _unknown() -> None:

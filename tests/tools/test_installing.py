@@ -184,7 +184,8 @@ def test_one_approval_installs_configures_enables_and_starts(here):
     result = here.configure()
     (plan,) = here.owner.plans
     assert plan["words"][0] == "installs thing, thing-lib" and "kB that are free" in plan["words"][1]
-    assert "uci set thing.main.level=5" in plan["words"] and plan["risk"] == "risky"
+    assert "thing.main.level: set to '5'" in plan["words"] and plan["risk"] == "risky"
+    assert plan["uci"] == ["uci set thing.main.level=5"] and plan["confirm_s"]
     assert any("not reviewed" in reason for reason in plan["reasons"])
     assert result["status"] == "waiting_confirm" and "level '5'" in here.config()
     assert any("missing and were fetched" in note for note in result["notes"])
@@ -221,9 +222,13 @@ def test_what_changes_nothing_there_is_installed_and_undone_too(here):
     assert here.installed() == []
 
 
-@pytest.mark.parametrize(
-    "command", ["uci set thing.main.invented=1", "uci set thing.gone.level=1", "uci set thing.main.level=/x"]
-)
+def test_a_value_that_no_unknown_option_may_have_is_refused_before_anybody_is_asked(here):
+    with pytest.raises(OasisError):
+        here.configure(commands=["uci set thing.main.level=/x"])
+    assert here.owner.plans == [] and here.installed() == []
+
+
+@pytest.mark.parametrize("command", ["uci set thing.main.invented=1", "uci set thing.gone.level=1"])
 def test_an_option_that_the_package_does_not_have_takes_all_back(here, command):
     with pytest.raises(OasisError) as caught:
         here.configure(commands=[command])
@@ -312,6 +317,17 @@ def test_a_power_cut_before_it_is_kept_ends_with_the_old_state(here):
         assert again.installed() == [] and again.config() == ""
     finally:
         again.daemon.stop()
+
+
+def test_packages_that_need_each_other_in_a_long_row_all_go(here, feed):
+    names = ["row%d" % number for number in range(6)]
+    for number, name in enumerate(names):
+        feed.add(name, {"usr/" + name: (b"x", 0o644)}, ", ".join(names[number + 1 :][:2]))
+    change = here.configure(install=[*names, "thing"])["change"]
+    record = here.shop.transaction._journal.read(change)
+    record["installed"].sort(reverse=True)  # what others need first
+    here.shop.transaction._uninstall(record)
+    assert here.installed() == [] and "installed" not in record
 
 
 def test_a_package_that_another_one_needs_by_now_stays_and_is_told(here, feed):

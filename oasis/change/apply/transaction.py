@@ -212,7 +212,8 @@ class Transaction:
                 raise ApplyError("oasis is stopping; nothing was installed", "try again when it runs")
             self.check_idle("nothing was installed")
             self._plans.planner.check_current(plan)
-            record = self._new_record(plan, message, ())
+            # of its images nothing is written yet
+            record = self._new_record({**plan, "images": {}, "after": {}}, message, ())
             scripts = set(self._files.names(self._root.path("/etc/init.d")))
             self._journal.add(record, {})
             try:
@@ -278,21 +279,25 @@ class Transaction:
         steps += [(new, [apk, "add", *old, "!" + new]) for new, old in swaps.items()]
         if not apk:
             force = {name: ["--force-depends"] for name in swaps}
-            # twice, for those that another one needed
-            steps = [(name, [opkg, "remove", *force.get(name, ()), name]) for name in [*left, *left]]
+            # again and again, for those that another one needed
+            steps = [(name, [opkg, "remove", *force.get(name, ()), name]) for name in left] * len(left)
             folder = self._journal.folder(record["id"])
             held = [name for name in self._files.names(folder) if name.endswith(".ipk")]
             steps += [(name, [opkg, "install", folder + "/" + name]) for name in held]
             left += held
+        refused = set[str]()  # until another one is gone
         for name, argv in steps if apk or opkg else ():
-            if name not in left:
+            if name not in left or name in refused:
                 continue
             try:
                 status, out, err = self._executor.run(argv, timeout_s=INSTALL_S)
             except ToolError as error:
                 status, out, err = 1, b"", error.message.encode()
-            if not status:
+            if status:
+                refused.add(name)
+            else:
                 left.remove(name)
+                refused.clear()
             words = (err or out).decode("utf-8", "replace").strip() if status else words
         if left:
             told = "; these packages are not as they were before: %s (%s)" % (
