@@ -82,7 +82,7 @@ _PATTERNS = {
     "timehhmmss": ("(?:[01]?[0-9]|2[0-3])(?::[0-5]?[0-9]){0,2}", "a time like 21:30 or 21:30:00"),
     "date": (
         "(?:19[7-9][0-9]|20[0-2][0-9]|203[0-8])(?:-(?:0?[1-9]|1[0-2])(?:-(?:0?[1-9]|[12][0-9]|3[01])(?:T[0-9:]+)?)?)?",
-        "a date like 2026-05-01",
+        "a date like 2026-05-01, or with a time 2026-05-01T20:00:00",
     ),
     "duration": ("infinite|[1-9][0-9]*[smhdw]?", "a time like 30m, 12h or 7d, or infinite"),
     # the rule alone: a path is a time zone too for some programs, and so is the name of a zone

@@ -138,6 +138,11 @@ def test_a_package_and_the_name_of_an_option_find_it_without_a_path(query, first
     assert found(query)[0] == first and len(found(query)) <= 4
 
 
+def test_a_date_of_a_rule_says_what_it_means_without_a_time():
+    told = named("firewall.rule.stop_date")
+    assert "00:00 of that day" in told["what"] and "2026-05-01T20:00:00" in told["takes"]
+
+
 def test_a_package_that_only_this_router_has_tells_what_is_set():
     config = {"weatherd": {"main": {".type": "station", "interval": "60", "hook": "x"}}}
     (row,) = knowledge.found_options("weatherd turbo", type_of, 4, lambda package: config.get(package, {}))
