@@ -45,6 +45,8 @@ _OWNER = "the owner"
 _ENDS = ("message", "error", "end")
 # Runs at work at once: chats of several front ends, a schedule; more are a fault of the caller.
 RUNNING = 8
+# Runs that only wait for their owner to decide a plan are not at work; so many are more than anybody decides.
+WAITING = 32
 # Of them, those of other people's programs: what they propose waits long, and the owner's own messages find room.
 CLIENTS = 6
 # A title that a model made may be written just when the owner sends the next message: it waits for that.
@@ -226,8 +228,11 @@ class Runs:
             busy = [run for run in self._runs.values() if run.ended_s is None]
             if chat and (chat in self._held or any(run.chat == chat for run in busy)):
                 raise BusyError("chat %s is being answered already" % chat, _ROOM)
-            if len(busy) >= RUNNING:
+            waiting = sum(1 for run in busy if run.state == "waiting")
+            if len(busy) - waiting >= RUNNING:
                 raise BusyError("%d runs are at work already" % RUNNING, _ROOM)
+            if waiting >= WAITING:
+                raise BusyError("%d runs wait for a decision already" % WAITING, _ROOM)
             if client and sum(1 for run in busy if run.client) >= CLIENTS:
                 raise BusyError("%d calls of clients are at work already" % CLIENTS, _ROOM)
             run = Run(

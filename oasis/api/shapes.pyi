@@ -33,6 +33,7 @@ class Done(TypedDict):
 class Decision(TypedDict):
     plan: str
     decision: str
+    reason: NotRequired[str]  # of an event: why it was declined, or has expired
     applying: NotRequired[
         object
     ]  # what a front end must know before the router may be elsewhere, see change/plan.ahead

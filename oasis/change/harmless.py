@@ -282,7 +282,7 @@ def _is_label(name: str) -> bool:
     """Tell whether a name is one plain word: no number, no top-level domain, no sentence in hyphens."""
     is_short = len(name) <= _NAME_CHARS and name.count("-") <= _NAME_HYPHENS
     # Two letters are a country's domain, and dnsmasq would answer for all of it.
-    return _LABEL.match(name) is not None and not name.isdigit() and len(name) > 2 and is_short
+    return _LABEL.match(name) is not None and not name.isdigit() and len(name) != 2 and is_short
 
 
 def among(item: Difference, mine: list[Difference], router: Router, row: PlaceRule) -> str:

@@ -55,7 +55,7 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     else:
         screen.card(cards.plan_card(plan, with_hash=False))
         ask_approval(call, plan, screen)
-    return follow(call, plan, screen, after_plan=plan["id"])
+    return follow(call, plan, screen, not arguments["--no-wait"], plan["id"])
 
 
 def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:

@@ -257,7 +257,8 @@ class Turn:
             self._unmade = ""
         if event["decision"] in ("declined", "expired"):
             self._status = DECLINED
-            self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}")
+            why = f": {event['reason']}" if event.get("reason") else ""
+            self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}{why}")
 
     def _on_change(self, event: shapes.ChangeEvent) -> None:
         change = event["change"]

@@ -88,6 +88,8 @@ def send(call: Call, path: str) -> Upload:
         path = os.path.expanduser(path)
         if os.path.isdir(path):
             raise UsageError(f"{path} is a folder", "name a file")
+        if os.path.exists(path) and not os.path.isfile(path):  # of a pipe the end may never come
+            raise UsageError(f"{path} is no regular file", "name a file; standard input is -")
         try:
             file, name = open(path, "rb"), os.path.basename(path)  # noqa: SIM115  # closed below
         except (OSError, ValueError) as error:

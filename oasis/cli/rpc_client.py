@@ -13,8 +13,8 @@ import _socket
 import os
 import time
 
-from oasis.core import rpc
-from oasis.errors import OasisError, PeerError, PolicyError, UsageError
+from oasis.core import jsonl, rpc
+from oasis.errors import OasisError, PeerError, PolicyError, ProviderError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,4 +190,11 @@ def error_of(error: object) -> OasisError:
         if kind.code == code:
             return kind(message, hint)
         kinds += kind.__subclasses__()
-    return PeerError(message, hint) if isinstance(code, int) else OasisError(message, hint)
+    if isinstance(code, int):
+        return PeerError(message, hint)
+    if code == "budget":  # of llm/usage.py, which no command loads
+        return PolicyError(message, hint)
+    # Most kinds of failures of a model's service have no class of their own.
+    kinds_of_services = jsonl.table(os.path.dirname(__file__), "providers/failures.json")["kinds"]
+    is_service = code in kinds_of_services or code in ("worker", "status")
+    return ProviderError(message, hint, code=str(code)) if is_service else OasisError(message, hint)

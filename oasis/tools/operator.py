@@ -447,7 +447,8 @@ class Operator:
         decision, reason = "automatic", "policy"
         if plan["needs_approval"]:
             decision, reason = (approver or shop.approvals).wait(plan, self._run.is_cancelled)
-        self._run.emit("approval", plan=plan["id"], decision=decision)
+        why = {"reason": reason} if reason and decision in ("declined", "expired") else {}
+        self._run.emit("approval", plan=plan["id"], decision=decision, **why)
         if decision in ("automatic", "approved"):
             self._flush()
             shop.audit.write(decision, plan, reason)
@@ -517,7 +518,8 @@ KEPT = 16
 def keep_refused(shop: Workshop, error: RefusedError, order: Order) -> shapes.RefusalEvent:
     """Keep a refusal, unless it is one for code; return the fields of its event, with the id "" for one not kept."""
     event: shapes.RefusalEvent = {
-        "refused": "", "summary": order["summary"], "uci": error.uci, "reasons": error.reasons,
+        "refused": "", "summary": order["summary"] or ", ".join(error.uci[:2])[:SUMMARY_CHARS],
+        "uci": error.uci, "reasons": error.reasons,
         "force": error.forces, "tainted": bool(order["taint"]),
     }  # fmt: skip
     if "exec" in error.forces:

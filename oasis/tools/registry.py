@@ -23,6 +23,7 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
               "core": True, "words": [beginnings of words]    when small models are offered it (specs.py)
               "spoken": True      no model is offered it until the owner speaks of it, in one of these words
               "note": text        for the owner's list
+              "reason": text      why each call of class danger is asked, where it can be taken back
     class     read    looks, and has no effect
               change  has an effect
               danger  one that cannot be taken back: the owner is asked for each call, whatever is set
@@ -267,7 +268,7 @@ class Registry:
         if spec.get("plans"):
             operator.asking(is_asked)
             return None
-        reasons = [_DANGER] if kind == "danger" else [_SET] if is_asked else []
+        reasons = [spec.get("reason", _DANGER)] if kind == "danger" else [_SET] if is_asked else []
         # What goes to one machine at home lets nothing out.
         is_near = "near" in spec and len(operator.facts.called(str(arguments.get(spec["near"])))) == 1
         if operator.taint and kind in ("change", "net") and not is_near:

@@ -45,6 +45,7 @@ _Spec = TypedDict(
         "spoken": NotRequired[bool],
         "words": NotRequired[list[str]],
         "note": NotRequired[str],
+        "reason": NotRequired[str],
         "module": NotRequired[str],  # of a built-in tool: where it is, and with a colon its function
         "hands": NotRequired[Literal["facts", "operator", "router"]],  # and what it gets beside its arguments
         "kind": NotRequired[Literal["web", "workspace"]],  # of a tool of the workspace

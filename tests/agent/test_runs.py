@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from oasis.agent.runs import CLIENTS, ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, Run, Runs
+from oasis.agent.runs import CLIENTS, ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, WAITING, Run, Runs
 from oasis.errors import BusyError, StoreError, UsageError
 from oasis.redaction.redactor import Redactor
 from oasis.system.files import Files
@@ -310,6 +310,18 @@ def test_too_many_runs_are_refused(runs):
     assert told.value.exit_status == 1, "it is no wrong usage"
     assert "oasis plans" in told.value.hint and "oasis decline PLAN" in told.value.hint
     assert len(runs.active()) == RUNNING
+
+
+def test_what_waits_for_the_owner_is_not_at_work(runs):
+    for number in range(WAITING):
+        runs.start("", until_cancelled).emit("plan", plan={"id": str(number), "needs_approval": True})
+        assert len(runs.active()) == number + 1
+    with pytest.raises(BusyError, match="wait for a decision already"):
+        runs.start("", until_cancelled)
+    for run in runs.active()[:RUNNING]:
+        run.emit("approval", plan="0", decision="approved")
+    with pytest.raises(BusyError, match="at work already"):
+        runs.start("", until_cancelled)
 
 
 def test_clients_of_others_leave_room_for_the_owner(runs):

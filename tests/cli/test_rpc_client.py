@@ -54,6 +54,9 @@ def test_error_without_our_code_is_still_an_error():
     assert type(error_of({"code": -32601, "message": "unknown method"})) is PeerError
     assert type(error_of({"code": "of a newer version", "message": "m", "hint": "h"})) is OasisError
     assert error_of({}).message
+    for code in ("server", "bad_answer", "too_large", "no_credit", "worker"):
+        assert error_of({"code": code, "message": "m"}).exit_status == 6
+    assert error_of({"code": "budget", "message": "m"}).exit_status == 5
 
 
 def test_missing_daemon_tells_how_to_start_it(tmp_path):

@@ -123,11 +123,11 @@ def test_canonical_text_differs_where_values_do():
     assert len(set(texts)) == len(texts)
 
 
-def test_what_is_no_json_is_quoted_as_a_reader_sees_it():
+def test_of_what_is_no_json_nothing_is_quoted():
     try:
-        jsonl.loads(b"127.0.0.1 localhost")
+        jsonl.loads(b"root:$1$salt$hash")
     except SchemaError as error:
-        assert error.hint == "the text begins with '127.0.0.1 localhost'"
+        assert "root" not in error.message + error.hint and "salt" not in error.message + error.hint
         return
     raise AssertionError("it was taken")
 

@@ -50,7 +50,8 @@ def wireguard(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return screen.result({**found, "config": config}, lines)
     port = {"port": whole(arguments["--port"])} if arguments["--port"] else {}
     more = {**interface, **given(name=name, public_key=arguments["--key"]), **port}
-    status = follow(call, call("wireguard.change", {"action": action, **more}), screen)
+    started = call("wireguard.change", {"action": action, **more})
+    status = follow(call, started, screen, not arguments["--no-wait"])
     if status == OK and action == "add" and not arguments["--key"]:
         screen.notice(f"its configuration and QR code: oasis wireguard show '{clean.line(name)}'")
     return status
@@ -70,7 +71,9 @@ def ssh_keys(call: Call, arguments: dict[str, str], screen: Screen) -> int:
             lines.append("login by password is off")
         return screen.result(reply, lines or "no key logs in by SSH; add one: oasis ssh_keys add KEY")
     if action == "add":
-        key = read_text() if key == "-" else _content(key) if os.path.isfile(key) else key
+        # A key is no path: its first word has no slash, and others follow.
+        is_path = key.startswith(("/", "./", "../", "~")) or os.path.exists(key)
+        key = read_text() if key == "-" else _content(os.path.expanduser(key)) if is_path else key
     more = {"action": action, **given(key=key.strip())}
     return follow(call, call("tool.call", {"name": "ssh_keys", "arguments": more}), screen, not arguments["--no-wait"])
 
@@ -133,6 +136,8 @@ def upload(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def _content(path: str) -> str:
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UsageError(f"{path} is no regular file", "name the file of a public key, like id_ed25519.pub")
         with open(path, "rb") as file:
             return file.read(_KEY_BYTES).decode("utf-8")
     except (OSError, UnicodeError):

@@ -32,13 +32,15 @@ TOOLS = {
 
 COMMANDS = {
     "wireguard": (
-        "[--interface NAME] [--port PORT] [--key KEY] [--endpoint HOST] [--home] [--file FILE] [ACTION] [NAME]",
+        "[--no-wait] [--interface NAME] [--port PORT] [--key KEY] [--endpoint HOST] [--home] [--file FILE] "
+        "[ACTION] [NAME]",
         "WireGuard: a server here, its peers and their QR codes",
         "parts.admin.command:wireguard",
         "ACTION is list, server, add, show, remove, forget or endpoint. `server` makes the interface, its\n"
         "key and the firewall's rule as one plan; `add` makes a peer with the next free address, and its key unless\n"
         "--key gives the public one that the device made. `show` prints the peer's configuration and QR code, or\n"
         "writes it to a FILE that only root reads; with --home only the home network goes through the tunnel.\n"
+        "--no-wait leaves a plan that waits for `oasis approve`.\n"
         "`forget` takes a peer's private key off the router. `endpoint HOST` says where the router is found from\n"
         "outside, if no DDNS name or address tells; `endpoint none` forgets it.",
     ),

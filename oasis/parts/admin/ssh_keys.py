@@ -30,6 +30,7 @@ LABEL = "comments of SSH keys"
 # Of a line: RSA with 16384 bits has 2.8 kB. Of the file: dropbear reads it at each login.
 _LINE_CHARS, _FILE_BYTES = 8 * 1024, 64 * 1024
 _COMMENT_CHARS = 100
+RSA_BITS = 2048  # the least of NIST SP 800-131A
 _KINDS = (
     "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
     "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
@@ -136,7 +137,19 @@ def read_added(text: str) -> SshKey:
     if not key or key.get("has_options"):
         hint = "a line like: ssh-ed25519 AAAA… name. Options before a key are written by hand"
         raise UsageError("that is no public key of SSH", hint)
+    bits = _rsa_bits(text) if key["kind"] == "ssh-rsa" else 0
+    if bits and bits < RSA_BITS:
+        raise UsageError("this RSA key has %d bits, which can be broken" % bits, "make one: ssh-keygen -t ed25519")
     return key
+
+
+def _rsa_bits(text: str) -> int:
+    """Return how long the modulus of an RSA key is: the kind, the exponent and the modulus, each behind its length."""
+    words = text.split()
+    left = binascii.a2b_base64(words[words.index("ssh-rsa") + 1].encode("ascii"))
+    for _ in range(2):
+        left = left[4 + int.from_bytes(left[:4], "big") :]
+    return int.from_bytes(left[4 : 4 + int.from_bytes(left[:4], "big")], "big").bit_length()
 
 
 def read_line(line: str) -> SshKey | None:

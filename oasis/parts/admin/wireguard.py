@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 NAME_CHARS = 64
 _PORT = 51820  # IANA has none; every guide has this one
 _HANDLER = "/lib/netifd/proto/wireguard.sh"
+_NAMES = "kmod-wireguard wireguard-tools"
 _PACKAGES = "the packages kmod-wireguard and wireguard-tools are needed"
 _INTERFACE = re.compile(r"[a-z][a-z0-9_]{0,14}\Z")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?\Z")
@@ -202,7 +203,8 @@ class WireGuard:
     def _make_server(self, operator: Operator, name: str, port: int) -> Result:
         facts = operator.facts
         if not self._kit.files.size(self._kit.root.path(_HANDLER)):
-            raise ToolError("this router has no WireGuard", _PACKAGES)
+            install = "apk add" if self._router.has("apk") else "opkg install"
+            raise ToolError("this router has no WireGuard", "%s: %s %s" % (_PACKAGES, install, _NAMES))
         if not _INTERFACE.match(name):
             raise UsageError("%r cannot be the name of an interface" % name[:40], "like wg0")
         interfaces = facts.config("network")
@@ -256,7 +258,7 @@ class WireGuard:
             if _title(one).casefold() == name.casefold():
                 raise UsageError("there is a peer %s already" % name, "remove it first, or take another name")
             if key and one.get("public_key") == key:
-                raise UsageError("this key is that of the peer %s" % one[".name"], "each device has a key of its own")
+                raise UsageError("this key is that of the peer %s" % _title(one), "each device has a key of its own")
         if key and key == x25519.public(str(own.get("private_key") or "")):
             raise UsageError("this key is the router's own", "give that of the device")
         address = _free_address(server, own, peers)

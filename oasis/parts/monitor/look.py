@@ -33,6 +33,8 @@ WHATS = ("traffic", "radios", "ports", "rules", "services", "topology")
 SPEED = "speed"
 # Of a file or an answer that is read: the table of connections may have more, and memory is short.
 FILE_BYTES = 2 << 20
+# The kernel's lines have some 300.
+_LINE_BYTES = 4096
 # Of a program's answer: nft lists a thousand rules in that time on a slow router.
 _PROGRAM_S = 10.0
 
@@ -75,6 +77,22 @@ class Scene:
         except (OSError, OasisError):
             return b""
         return data[:FILE_BYTES]
+
+    def lines(self, path: str) -> list[str]:
+        """Return the first lines of a file, without those that are longer than the kernel writes any."""
+        found: list[bytes] = []
+        left, is_long = 4 * FILE_BYTES, False
+        try:
+            handle = self._kit.files.reader(self._kit.root.path(path))
+            with handle or io.BytesIO() as file:
+                while left > 0 and (line := file.readline(_LINE_BYTES)):
+                    is_whole, left = line.endswith(b"\n") or len(line) < _LINE_BYTES, left - len(line)
+                    if is_whole and not is_long:
+                        found.append(line)
+                    is_long = not is_whole
+        except (OSError, OasisError):
+            return []
+        return [line.decode("utf-8", "replace") for line in found]
 
     def json(self, text: str | bytes) -> Result:
         """Return the object of a JSON text, {} for anything else."""

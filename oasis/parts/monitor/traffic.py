@@ -50,8 +50,7 @@ def traffic(scene: Scene, target: str) -> Result:
         first, second, seconds = _twice(scene, _wifi)
         totals, source = _sum(second), "wifi"
         rates = _sum({key: _more(first.get(key, now), now) for key, now in second.items()})
-    if not totals:
-        source = ""
+    source = source if totals else ""
     known = {one["mac"]: one for one in scene.devices()}
     rows: list[dict[str, object]] = []
     for mac, (received, sent) in sorted(totals.items(), key=lambda item: -sum(item[1])):
@@ -65,6 +64,8 @@ def traffic(scene: Scene, target: str) -> Result:
     answer: dict[str, object] = {"source": source or "none", "not_counted": _SOURCES[source], "devices": rows[:DEVICES]}
     if len(rows) > DEVICES:
         answer["left_out"] = len(rows) - DEVICES
+    if target and totals and not rows:
+        answer["notes"] = ["no device that was counted has this handle, address or name: look without a target"]
     return answer
 
 
@@ -105,11 +106,11 @@ def _conntrack(scene: Scene) -> Reading:
     """Return each connection between a device at home and another machine, by address, protocol and ends."""
     ours_at = networks(scene.facts)
     found: Reading = {}
-    for line in scene.read(_CONNTRACK).decode("utf-8", "replace").split("\n"):
+    for line in scene.lines(_CONNTRACK):
         fields = [field.partition("=") for field in line.split() if "=" in field]
         sources = [value for key, _, value in fields if key == "src"]
-        counts = [int(value) for key, _, value in fields if key == "bytes" and value.isdecimal()]
-        if len(sources) != 2 or len(counts) != 2:
+        counts = [int(value) for key, _, value in fields if key == "bytes" and value.isdecimal() and len(value) < 20]
+        if len(sources) != 2 or len(counts) != 2 or len(line.split()) < 3:
             continue  # not counted, or not answered yet
         ours = [is_within(one, ours_at) for one in sources]
         if ours[0] == ours[1]:

@@ -61,7 +61,8 @@ def test_what_is_typed_wrong_is_told(here):
         (("wireguard", "dance"), "unknown word"), (("wireguard", "add"), "takes a NAME"),
         (("ssh_keys", "add"), "takes a KEY"), (("ssh_keys", "list", "x"), "takes nothing more"),
         (("firmware", "flash"), "unknown word"), (("upload", "/nowhere", "ovpn"), "cannot be read"),
-        (("password",), "no password was typed"),
+        (("password",), "no password was typed"), (("ssh_keys", "add", "/nope"), "/nope cannot be read"),
+        (("ssh_keys", "add", "/tmp"), "no regular file"), (("upload", "/dev/null", "ovpn"), "no regular file"),
     ):  # fmt: skip
         done = here.oasis(*words)
         assert done.returncode != 0 and told in done.stderr, (words, done.stderr)
@@ -74,6 +75,15 @@ def test_a_key_from_a_file_waits_and_is_listed(here, tmp_path):
     assert not os.path.exists(here.root + "/etc/dropbear/authorized_keys")
     put(here.root, "/etc/dropbear/authorized_keys", LAPTOP + "\n")
     assert f"{fingerprint(LAPTOP)}  ssh-ed25519  laptop" in here.oasis("ssh_keys").stdout
+
+
+def test_a_peer_waits_for_an_approval_elsewhere_and_approve_ends_with_the_decision(here):
+    change(here, "server")
+    done = here.oasis("wireguard", "--no-wait", "add", "phone")
+    assert done.returncode == 10, done.stderr
+    plan = here.call("plan.list")["plans"][0]
+    assert here.oasis("approve", "--no-wait", plan["id"], plan["hash"]).returncode == 0
+    assert "phone" in here.oasis("wireguard").stdout
 
 
 def test_a_password_from_a_pipe_is_set(here):

@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-from oasis.parts.admin.ssh_keys import read_line
+from oasis.errors import UsageError
+from oasis.parts.admin.ssh_keys import read_added, read_line
 from tests.daemon.test_wiring import config, follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import copy_root, set_option, start_daemon
@@ -62,6 +63,7 @@ def asked(daemon, action, given=""):
 
 def test_a_key_is_added_after_a_card_of_its_own_whatever_is_set(daemon):
     card, told = carried_out(daemon, asked(daemon, "add", LAPTOP))
+    assert card["reasons"] == ["it changes who logs in as root"], "undo takes it back"
     assert card["risk"] == "risky" and any(fingerprint(LAPTOP) in word for word in card["words"])
     assert told["status"] == "done" and held(daemon) == LAPTOP + "\n"
     assert os.stat(daemon.root + PATH).st_mode & 0o777 == 0o600
@@ -69,6 +71,21 @@ def test_a_key_is_added_after_a_card_of_its_own_whatever_is_set(daemon):
         "keys": [{"kind": "ssh-ed25519", "fingerprint": fingerprint(LAPTOP), "comment": "laptop"}],
         "password_login": True,
     }
+
+
+@pytest.mark.parametrize(("bits", "is_taken"), [(1024, False), (2047, False), (2048, True)])
+def test_a_short_rsa_key_is_refused(bits, is_taken):
+    def field(data):
+        return len(data).to_bytes(4, "big") + data
+
+    number = b"\0" + (1 << (bits - 1)).to_bytes(bits // 8 + 1, "big").lstrip(b"\0")
+    blob = field(b"ssh-rsa") + field(b"\1\0\1") + field(number)
+    line = "ssh-rsa " + base64.b64encode(blob).decode()
+    if is_taken:
+        assert read_added(line)["kind"] == "ssh-rsa"
+    else:
+        with pytest.raises(UsageError, match=f"has {bits} bits"):
+            read_added(line)
 
 
 def test_declined_nothing_is_written(daemon):

@@ -110,6 +110,19 @@ def test_many_devices_are_bounded_with_a_count():
     assert len(found["devices"]) == traffic.DEVICES and found["left_out"] == 7
 
 
+def test_a_target_that_nobody_counted_is_said():
+    found = Router(files={"/proc/net/nf_conntrack": FIRST}).look("traffic", "NOSUCH")
+    assert found["devices"] == [] and "no device that was counted" in found["notes"][0]
+    assert "notes" not in Router(files={"/proc/net/nf_conntrack": FIRST}).look("traffic")
+
+
+@pytest.mark.parametrize("line", ["x" * (3 << 20), FIRST.replace("bytes=500", "bytes=" + "9" * 5000), "src=a src=b"])
+def test_a_strange_line_before_the_connections_is_passed_over(line):
+    text = line.split("\n")[0] + "\n" + FIRST.split("\n")[1]
+    found = Router(files={"/proc/net/nf_conntrack": text}).look("traffic")
+    assert found["source"] == "conntrack" and len(found["devices"]) == 1
+
+
 def test_a_long_table_of_connections_is_read_in_part():
     router = Router(files={"/proc/net/nf_conntrack": [FIRST + "\n" + "x" * (3 << 20), SECOND]})
     assert router.look("traffic")["source"] == "conntrack"
