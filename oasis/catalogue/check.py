@@ -62,13 +62,16 @@ _MORE = "; the package oasis-catalogue of Oasis, which is not installed, knows m
 _GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
 
-def check(operations: list[Operation], read_package: ReadPackage, bounds: Bounds | None = None) -> list[Finding]:
+def check(
+    operations: list[Operation], read_package: ReadPackage, bounds: Bounds | None = None, presumed: Iterable[str] = ()
+) -> list[Finding]:  # fmt: skip
     """Return what is wrong with the operations, in their order; an empty list when nothing is.
 
     `read_package(name)` gives the sections as they are: {section name: {".type", option: str | [str]}}. Without the
-    `bounds` of a router no option that is marked exec may be set.
+    `bounds` of a router no option that is marked exec may be set. Of packages that are `presumed` nobody knows yet what
+    else is in them.
     """
-    review = _Review(Draft(read_package), bounds)
+    review = _Review(Draft(read_package), bounds, {*presumed})
     for number, operation in enumerate(operations):
         review.take(number, operation)
     review.check_together()
@@ -76,9 +79,9 @@ def check(operations: list[Operation], read_package: ReadPackage, bounds: Bounds
 
 
 class _Review:
-    def __init__(self, draft: Draft, bounds: Bounds | None) -> None:
+    def __init__(self, draft: Draft, bounds: Bounds | None, presumed: set[str]) -> None:
         self.findings: list[Finding] = []
-        self._draft, self._bounds = draft, bounds
+        self._draft, self._bounds, self._presumed = draft, bounds, presumed
         self._references: list[tuple[int, str, str, str]] = []
         self._touched: dict[str, int] = {}
 
@@ -246,7 +249,7 @@ class _Review:
         """Check what the operations give together: names that are not there, and what the new values call for."""
         for number, where, ref, value in self._references:
             ref, value = plain_reference(ref, value)
-            names = self._names(ref, False)
+            names = [] if TARGETS.get(ref, ("",))[0] in self._presumed else self._names(ref, False)
             if names and value not in names and value != "*":
                 text = f"{where} names the {ref} {value!r}, which does not exist"
                 self._add(number, "missing_reference", where, text, self._near(value, names))
@@ -267,7 +270,7 @@ class _Review:
                             text = f"{where} still names the {kind} {target!r}, which is removed"
                             self._add(touched, "missing_reference", where, text, "change or delete it too")
         for package, number in self._touched.items():
-            for name, section in self._draft.sections(package).items():
+            for name, section in self._draft.sections(package).items() if package not in self._presumed else ():
                 for option_, text, hint in missing(package, self._draft.earlier(package, name), section):
                     where = f"{package}.{self._draft.shown(package, name)}.{option_}"
                     self._add(number, "missing_dependency", where, f"{where}: {text}", hint)

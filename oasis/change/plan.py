@@ -404,9 +404,7 @@ class Planner:
             held.update(model.preview(self.presumed, steps))
             installed.learn({name: tables(model.parse(data, name)) for name, data in held.items()}, self.presumed)
         found = []
-        for item in check.check(operations, table, entries.bounds(self._root, self._files)):
-            if item["kind"].startswith("missing_") and item["where"].partition(".")[0] in self.presumed:
-                continue  # may be there
+        for item in check.check(operations, table, entries.bounds(self._root, self._files), self.presumed):
             kind = "exec" if item["kind"] == "exec" else "unknown"
             needs.setdefault(kind, []).append(str(item["where" if kind == "exec" else "message"]))
             found.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))
