@@ -467,7 +467,7 @@ MUTANTS = (
     ),
     (
         "facts: what was said at home stays there",
-        "oasis/parts/memory/extraction.py",
+        "oasis/parts/memory/structured.py",
         'and (found["is_local"] or not answering.get("is_local")):',
         "and True:",
         ("tests/parts/memory/test_facts_heard.py",),

@@ -11,10 +11,6 @@ Secrets are never remembered, in any form in which somebody may write one:
 
 A lost fact costs little; one that holds a password would go to every model from then on, so doubt means no. The
 redactor, an argument, knows the secrets of the router itself.
-
-Structured asks a small model for JSON of a given schema, outside any turn. Where a service can be held to a schema it
-is; one that does not take that is asked again without, and from then on. Answers are read leniently: small models put
-fences and words around it.
 """
 
 from __future__ import annotations
@@ -23,24 +19,19 @@ import re
 from collections.abc import Iterable
 from itertools import islice, pairwise
 
-from oasis.config.settings import OFFLINE, Settings
 from oasis.core import clean, jsonl
-from oasis.errors import OasisError, ProviderError, SchemaError
 from oasis.parts.memory.ranking import is_dense, touches, words
+from oasis.parts.memory.structured import object_schema, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.api.parts import Services
-    from oasis.config.shapes import Service
     from oasis.core.shapes import Json, Message
-    from oasis.parts.memory.shapes import IsCancelled, Said
+    from oasis.parts.memory.shapes import Said
     from oasis.redaction.redactor import Redactor
 
     Schema = dict[str, Json]
 
 
-# Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
-ALIASES = ("nano", "title")
 # Of a fact in a script without blanks, how many pairs of letters stand in what was said: endings and particles differ.
 DENSE_GROUND = 0.5
 # What a sentence falls into: each part is denied, or not, for itself.
@@ -91,11 +82,6 @@ READ_CHARS = 2000
 FACT_CHARS = 200
 FACTS = 5
 _MARKS = " \t\r\n.,;:!?¡¿…~-–—)(\"'“”„«»。、！？，☺😀👍🙏"
-
-
-def object_schema(properties: dict[str, Json]) -> Schema:
-    """Return the schema of an object that has all of some properties and nothing else."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 _TEXT: Schema = {"type": "string"}
@@ -277,81 +263,3 @@ def _is_card(text: str) -> bool:
         if sum(digits[::2] + [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]) % 10 == 0:
             return True
     return False
-
-
-# The fault of a request that a service does not understand; others say nothing about the schema.
-_REFUSED = "invalid_request"
-# An answer for a program is short; a model that rambles is stopped.
-MOST_TOKENS = 1000
-ANSWER_CHARS = 16 * 1024
-
-
-class Structured:
-    """Asks a model outside any chat; remembers which services take no schema."""
-
-    def __init__(self, kit: Services) -> None:
-        self._kit = kit
-        self._without: set[tuple[str, str]] = set()
-
-    def answer(self, service: Service, messages: list[Message], schema: Schema, is_cancelled: IsCancelled) -> str:
-        """Return a model's words: JSON where the service can be held to it. Raises: ProviderError when it fails."""
-        plain: Service = {**service, "options": {**service["options"], "temperature": 0, "max_tokens": MOST_TOKENS}}
-        plain["options"].pop("thinking", None)
-        ask = self._kit.turn_starter().asking.side_request
-        place = str(service["identifier"]), str(service["model"])
-        fields = {} if place in self._without else _fields(str(service["vendor"]), schema)
-        if fields:
-            extra = plain["options"].get("extra")
-            held = {**(extra if isinstance(extra, dict) else {}), **fields}
-            try:
-                return ask({**plain, "options": {**plain["options"], "extra": held}}, "", messages, is_cancelled)
-            except ProviderError as error:
-                if error.code != _REFUSED:
-                    raise
-                self._without.add(place)
-        return ask(plain, "", messages, is_cancelled)
-
-
-def value(words: str, first: str, last: str) -> Json:
-    """Return the JSON from the first bracket of a kind to the last one, whatever stands around it, or None."""
-    cut = words[:ANSWER_CHARS]
-    start, end = cut.find(first), cut.rfind(last)
-    if start < 0 or end < start:
-        return None
-    try:
-        return jsonl.loads(cut[start : end + 1])
-    except SchemaError:
-        return None
-
-
-def small(settings: Settings, answering: Service, names: tuple[str, ...]) -> Service | None:
-    """Return the service of the first alias that there is of `names`, else the one that answered; None for no model.
-
-    What was said at home stays there: where a service of this house answered, none elsewhere is asked.
-    """
-    known = settings.aliases()
-    for name in names:
-        if name in known:
-            try:
-                found = settings.service(name)
-            except OasisError:
-                continue  # its list tells what is wrong with it
-            if found["vendor"] != OFFLINE and (found["is_local"] or not answering.get("is_local")):
-                return found
-    return answering if answering.get("vendor", OFFLINE) not in ("", OFFLINE) else None
-
-
-def _fields(vendor: str, schema: Schema) -> dict[str, Json]:
-    """Return the fields of a body that hold a service to a schema, {} where there are none that all its models take.
-
-    Source: the API references of OpenAI (chat completions, responses), Ollama, Gemini and Cohere.
-    """
-    named: Schema = {"name": "answer", "schema": schema, "strict": True}
-    fields: dict[str, dict[str, Json]] = {
-        "openai": {"response_format": {"type": "json_schema", "json_schema": named}},
-        "responses": {"text": {"format": {"type": "json_schema", **named}}},
-        "ollama": {"format": schema},
-        "gemini": {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": schema}},
-        "cohere": {"response_format": {"type": "json_object", "json_schema": schema}},
-    }
-    return fields.get(vendor, {})

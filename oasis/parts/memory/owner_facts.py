@@ -27,20 +27,24 @@ from collections.abc import Callable, Sequence
 from oasis.config.settings import write
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.parts.memory import extraction, ranking
+from oasis.parts.memory import ranking
 from oasis.parts.memory.ranking import Embedder
+from oasis.parts.memory.structured import Structured, small
 from oasis.system.records import Records
 from oasis.tools.specs import is_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.api.parts import Extras, Services
+    from oasis.parts.memory import extraction
     from oasis.parts.memory.shapes import EndedTurn, Fact, FactExport, FactList, FactSwitches, Place, Turn
     from oasis.uci.edit import Step
 
     Alike = Callable[[str, list[Fact]], tuple[list[float], float]]
 
 
+# Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
+ALIASES = ("nano", "title")
 # Messages that wait; more at once are a script's, and the oldest of them is left out.
 WAITING = 8
 # Older messages of the chat in which a password may have been said, and what tools were called with.
@@ -62,7 +66,7 @@ class Memory:
         records = Records(kit.files, path, MOST + 1, kit.free_bytes, kit.log)
         self.facts = Facts(records, kit.clock.unix_s, kit.is_clock_trusted, kit.new_id)
         self.near = ranking.Near(lambda: Embedder(kit), lambda: self._data[0].empty, kit.log)
-        self._structured = extraction.Structured(kit)
+        self._structured = Structured(kit)
         self._lock = threading.Lock()
         self._waiting: list[EndedTurn] = []  # to be read
         self._thread: threading.Thread | None = None
@@ -70,6 +74,8 @@ class Memory:
 
     @functools.cached_property
     def _data(self) -> tuple[extraction.Words, extraction.Secrets]:
+        from oasis.parts.memory import extraction  # a turn from which nothing is remembered does without
+
         words = extraction.Words()
         return words, extraction.Secrets(words.secret, words.empty, self._kit.redactor)
 
@@ -85,6 +91,8 @@ class Memory:
 
     def memory_add(self, fact: str, category: str = "") -> dict[str, Fact | None]:
         """Keep what the owner writes."""
+        from oasis.parts.memory import extraction
+
         text, category = self._checked(fact, category), category or extraction.CATEGORIES[0]
         is_home = bool(self._kit.settings.services()[0]["is_local"])
         alike = functools.partial(self.near.alike, is_home=is_home)
@@ -116,7 +124,7 @@ class Memory:
             self._drop()
         reply: FactSwitches = {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}
         settings = self._kit.settings
-        if extract and extraction.small(settings, settings.services()[0], extraction.ALIASES) is None:
+        if extract and small(settings, settings.services()[0], ALIASES) is None:
             reply["note"] = "no model is set, so nothing is taken until one is: oasis setup"
         return reply
 
@@ -124,6 +132,8 @@ class Memory:
         return bool(self._kit.settings.choice(option, SWITCH) == "1")
 
     def _checked(self, fact: str, category: str) -> str:
+        from oasis.parts.memory import extraction
+
         text = extraction.line(fact)
         if not text:
             what = "a fact is one sentence of 3 to %d characters" % extraction.FACT_CHARS
@@ -211,8 +221,10 @@ class Memory:
 
     def _read(self, turn: EndedTurn, is_cancelled: Callable[[], bool]) -> None:
         """Ask a model for the facts in what was said, keep them, and tell whoever follows the run."""
+        from oasis.parts.memory import extraction
+
         words, secrets = self._data
-        service = extraction.small(self._kit.settings, turn["service"], extraction.ALIASES)
+        service = small(self._kit.settings, turn["service"], ALIASES)
         if service is None:
             return
         is_home = bool(turn["service"].get("is_local"))

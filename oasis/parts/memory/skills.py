@@ -33,8 +33,8 @@ import threading
 from oasis.config.settings import OFFLINE, write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.parts.memory.extraction import ANSWER_CHARS, Structured, object_schema, small, value
 from oasis.parts.memory.ranking import is_dense
+from oasis.parts.memory.structured import ANSWER_CHARS, Structured, object_schema, small, value
 from oasis.tools.specs import is_large
 
 TYPE_CHECKING = False

@@ -11,15 +11,13 @@ from oasis.parts.memory.extraction import (
     FACT_CHARS,
     FACTS,
     Secrets,
-    Structured,
     Words,
     asked,
     is_from,
     read,
-    small,
-    value,
 )
 from oasis.parts.memory.ranking import KEPT, SAME, Near, likeness, packed, touches, words
+from oasis.parts.memory.structured import Structured, small, value
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = Words()
