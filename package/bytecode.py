@@ -12,9 +12,11 @@ import __future__
 import ast
 import base64
 import importlib.util
+import inspect
 import json
 import marshal
 import sys
+import types
 
 # PEP 552: bytecode by the hash of its source, never looked at; there is no source beside it.
 _HEAD = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)
@@ -156,10 +158,22 @@ class _Shared:
         return b"".join(out)
 
 
+def _unnamed(code: types.CodeType) -> types.CodeType:
+    """Return code whose functions call their variables by number, apart from arguments and what inner ones see."""
+    consts = tuple([_unnamed(one) if isinstance(one, types.CodeType) else one for one in code.co_consts])
+    names = list(code.co_varnames)
+    if code.co_flags & inspect.CO_OPTIMIZED:
+        marks = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
+        first = code.co_argcount + code.co_kwonlyargcount + sum([bool(code.co_flags & one) for one in marks])
+        for at in range(first, len(names)):
+            names[at] = names[at] if names[at] in code.co_cellvars else "_%d" % (at - first)
+    return code.replace(co_consts=consts, co_varnames=tuple(names))
+
+
 def bytecode(source: str, path: str) -> bytes:
     """Return the content of a .pyc. Raises: SyntaxError where this Python does not understand the source."""
     bare, flags = _Bare().visit(ast.parse(source, path)), __future__.annotations.compiler_flag
-    code = compile(bare, path, "exec", flags, dont_inherit=True, optimize=2)
+    code = _unnamed(compile(bare, path, "exec", flags, dont_inherit=True, optimize=2))
     # Loaded once and written again: what is the same object then depends on the code alone, not on what ran before.
     data = marshal.dumps(marshal.loads(marshal.dumps(code)))  # noqa: S302 # ours, made just now
     # The format of a later Python may be another one.
