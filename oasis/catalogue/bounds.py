@@ -141,7 +141,7 @@ class Bounds:
 
     def __init__(self, root: Root, files: Files) -> None:
         self._root, self._files = root, files
-        self._is_awaited = False  # what is not there yet may come with the package of the option
+        self._is_awaited = False
 
     def error(self, entry: Entry, value: str) -> str:
         """Return why a value is not within the bound of its option, "" when it is."""
@@ -149,7 +149,8 @@ class Bounds:
         wrong = validators.of_entry({**entry, "generated": ""}, value)  # the bound is narrower than one word
         if wrong or kind == "plain":
             return wrong
-        self._is_awaited = entry.get("awaited", False)
+        # what is not there yet may come with the package of the option, or with one that it needs
+        self._is_awaited = kind in ("qos", "certificates") and entry.get("awaited", False)
         found: bool | str = getattr(self, "_" + kind)(value)
         if isinstance(found, str):
             return found and "must be %s: %s" % (WORDS[kind], found)

@@ -202,7 +202,9 @@ class Planner:
         self._now_s = machine.clock.now_s
         self._questions = questions or Questions()
         self.texts = self._questions.texts
-        self.presumed: dict[str, bytes] = {}  # files that are not there yet, see before_unpacking
+        # Files that are not there yet, see before_unpacking, and those of which something goes that nobody knows.
+        self.presumed: dict[str, bytes] = {}
+        self._unseen: set[str] = set()
 
     def propose(
         self, operations: list[Operation], run: str, chat: str, summary: str = "", until_unix_s: int = 0,
@@ -344,6 +346,8 @@ class Planner:
         names = dict.fromkeys(item["package"] for item in operations)
         absent = [name for name in names if self._files.read(self._root.confdir + "/" + name) is None]
         made.presumed = presumed.files(operations, absent)
+        made._unseen = {item["package"] for item in operations if item["op"] not in ("set", "add", "add_list")}
+        made._unseen &= {*absent}
         return made
 
     def installation(
@@ -359,7 +363,8 @@ class Planner:
         draft["images"], draft["after"] = there, {name: draft["after"][name] for name in there}
         draft["before"] = {name: sum_ for name, sum_ in draft["before"].items() if name not in self.presumed}
         draft["diff"] = [one for one in draft["diff"] if one["package"] not in self.presumed]
-        draft["words"] = [*words, *draft["words"], "enables and starts the services that come with it"]
+        unseen = _commands([one for one in operations if one["package"] in self._unseen], {})
+        draft["words"] = [*words, *draft["words"], *unseen, "enables and starts the services that come with it"]
         reason = "packages run code as root; they are removed again if the rest fails, or with an undo"
         draft["reasons"] = [reason, *draft["reasons"]]
         draft.update({"call": call, "operations": operations, "risk": "risky", "is_asked": True})
@@ -467,7 +472,7 @@ class Planner:
         held = lambda name: self._files.read(self._root.confdir + "/" + name) or b""  # noqa: E731
         left = references.left_behind(images, self._files.names(self._root.confdir), held)
         plan["reasons"] = [*plan["verdict"].pop("dangers", []), *left, *plan["reasons"]]
-        plan["words"] = difference.sentences(differences)
+        plan["words"] = difference.sentences([item for item in differences if item["package"] not in self._unseen])
         if self.texts is not None:
             for package in shown:
                 plan["untrusted"] += self.texts().told(package, plan["words"])

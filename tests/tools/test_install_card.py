@@ -111,9 +111,10 @@ def test_it_says_what_is_turned_aside(here):
 
 @pytest.mark.parametrize("line", [
     "dhcp.@dnsmasq[0].dhcpscript=/tmp/x", "sqm.wan.script=../../tmp/x.qos", "sqm.wan.script=/tmp/x.qos",
-    "sqm.wan.iqdisc_opts='a; reboot'", "network.lan.proto=none", "sqm.wan.download=fast", "sqm.wan.rate=/tmp/x",
+    "openvpn.x.config=/etc/openvpn/none.ovpn", "sqm.wan.iqdisc_opts='a; reboot'", "network.lan.proto=none",
+    "sqm.wan.download=fast", "sqm.wan.rate=/tmp/x",
     "mwan3.globals.local_source=nowhere", "firewall.@zone[0].network=nowhere", "thing.main.start_command=reboot",
-   "thing.main.level='a;b'", "dhcp.@dnsmasq[0].invented=1", "dhcp.gone.x=1",
+    "thing.main.level='a;b'", "dhcp.@dnsmasq[0].invented=1", "dhcp.gone.x=1",
 ])  # fmt: skip
 def test_what_is_known_to_be_refused_is_refused_before_anybody_is_asked(here, line):
     assert here.refused("sqm.wan=queue", "sqm.wan.download=5000", line)
@@ -124,6 +125,16 @@ def test_what_a_package_may_bring_is_not_missed(here):
     here.owner.answer = "declined"
     here.install("mwan3.balanced.use_member=wan_m1", "mwan3.wan_m1.interface=wan", "sqm.wan.enabled=1")
     assert len(here.owner.plans) == 1
+
+
+def test_what_goes_of_a_package_that_is_not_there_is_said_by_its_command(here):
+    here.owner.answer = "declined"
+    words = ("delete sqm.wan.download", "rename sqm.eth1=wan2", "set sqm.wan2.enabled=1", "set thing.a.level=2")
+    steps = parse("\n".join("uci " + one for one in words))[0]
+    order = {"action": "install", "names": ["sqm-scripts"]}
+    here.operator().install(steps, {"install": ["sqm-scripts"]}, order, ["installs sqm-scripts"], here.work)
+    (card,) = here.owner.plans
+    assert card["words"][1:-1] == ["thing.a.level: set to '2'", *["uci " + one for one in words[:3]]]
 
 
 def test_it_says_until_when(here):
