@@ -133,7 +133,7 @@ def test_what_the_owner_declined_is_no_round(here):
     events = here.say("name the wifi", change(NO_OPTION), ssid, change(NO_OPTION), "Then not.", until=("plan",))
     plan = of_type(events, "plan")[0]["plan"]
     here.daemon.call("plan.decline", plan=plan["id"], reason="not that name")
-    here.follow()
+    assert of_type(here.follow(), "approval")[0]["reason"] == "not that name", "who follows hears why at once"
     assert "repair" not in told(here, 2) and told(here, 2)["status"] == "declined"
     assert told(here)["repair"]["left"] == 1  # the one before the owner's word counts, his word does not
     assert b"'Attic'" not in config(here.root, "wireless")

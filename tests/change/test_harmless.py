@@ -39,6 +39,7 @@ LOW = [
     reserve(PRINTER, "192.168.1.40", "printer"),
     "uci set dhcp.lamp=host\nuci set dhcp.lamp.mac=aa:bb:cc:dd:ee:01\nuci set dhcp.lamp.ip=192.168.1.60",
     "uci set system.@system[0].hostname=attic",
+    "uci set system.@system[0].hostname=x",
     "uci set luci.main.lang=auto",
     "uci set nlbwmon.@nlbwmon[0].refresh_interval=1m",
     "uci set nlbwmon.@nlbwmon[0].commit_interval=12h",

@@ -2,6 +2,7 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from oasis.cli.plans import EXEC_WORDS
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError
 from oasis.system.root import Root
-from oasis.tools.operator import NoRun, Operator
+from oasis.tools.operator import NoRun, Operator, keep_refused
 from oasis.tools.principal import Principal
 from tests.agent.test_untrusted_words import MAC, ORDER, Scene, lease
 from tests.oasisd import copy_root
@@ -215,6 +216,22 @@ def test_a_refused_proposal_is_kept_shown_forced_approved_and_applied(router):
     assert plan["chat"] == router.ask("chat.list")["item"][0]["id"], "it belongs to the chat that asked for it"
     assert of_type(after, "change")[-1]["change"]["state"] == "applied"
     assert "'not a name'" in router.config("system")
+
+
+@pytest.mark.parametrize(("summary", "shown"), [("a name", "a name"), ("", "uci set a.b.c=d, uci set a.b.e=f")])
+def test_a_refusal_without_a_summary_is_called_by_its_commands(summary, shown):
+    shop = SimpleNamespace(planner=SimpleNamespace(new_id=lambda: "r1"), now_s=lambda: 0.0, refused=[])
+    error = RefusedError(["unknown"], ["c is not known"], ["uci set a.b.c=d", "uci set a.b.e=f", "uci set a.b.g=h"])
+    order = {
+        "operations": [],
+        "summary": summary,
+        "until_unix_s": 0,
+        "known": {},
+        "chat": "",
+        "message": "",
+        "taint": [],
+    }
+    assert keep_refused(shop, error, order)["summary"] == shown and shop.refused[0]["summary"] == summary
 
 
 def test_a_secret_in_what_is_kept_is_in_no_event(router):
