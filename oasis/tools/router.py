@@ -384,6 +384,20 @@ def handle(key: bytes, mac: str) -> str:
     return "dev#%d" % (int(hmac_sha256(key, ("device " + mac).encode("utf-8"))[:12], 16) % _NUMBERS)
 
 
+def tunnels(dump: str) -> dict[str, dict[str, list[str]]]:
+    """Return {interface: {public key of a peer: [last handshake, bytes received, bytes sent]}} of `wg show all dump`.
+
+    The dump holds private and shared keys, none of which is in what is returned. Source: wg(8).
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for fields in (line.split("\t") for line in dump.split("\n")):
+        if len(fields) == 5:  # interface, private key, public key, port, fwmark
+            found.setdefault(fields[0], {})
+        elif len(fields) == 9:  # interface, public key, shared key, endpoint, allowed, handshake, rx, tx, keepalive
+            found.setdefault(fields[0], {})[fields[1]] = fields[5:8]
+    return found
+
+
 def known_devices(facts: Facts) -> list[Device]:
     """Return the devices of the router, each with its handle as "device"."""
     return [{"device": handle(facts.key, str(one["mac"])), **one} for one in facts.devices()]

@@ -329,7 +329,7 @@ STARTS = {
     ("daemon.main", "execv"): "itself again, when other parts are installed",
     ("daemon.wiring", "executor.run"): "the uci program, given to the cursor",
     ("agent.start", "executor.run"): "programs of the router, given to the tools",
-    ("parts.monitor.look", "executor.run"): "nft and nlbw, which list what is there",
+    ("parts.monitor.look", "executor.run"): "nft, nlbw and wg, which list what is there",
     ("parts.admin.programs", "executor.run"): "programs of the router, given to the tools of keys and images",
     ("cli.without_daemon", "posix_spawn"): "the service's init script, by the hand of who asked for it",
     ("parts.memory.command", "spawnvp"): "the owner's editor, by their own hand",

@@ -27,7 +27,8 @@ class Scene:
         self.files = Files()
         self.executor = Executor(self.root.environment(), self.root.allowed("/none"))
         ubus = Ubus(self.executor, self.root.program("ubus"))
-        self.facts = Facts(self._config, ubus.call, lambda path: self.files.read(self.root.path(path)), lambda: NOW_S)
+        self.facts = Facts(self._config, ubus.call, lambda path: self.files.read(self.root.path(path)), lambda: NOW_S,
+                           lambda: self.files.names(self.root.confdir))  # fmt: skip
         self.facts.key = b"k" * 32
         self.facts.hide = lambda package, section, type, option, value: secret_options.mask(value)
         self.facts.shows_names = False

@@ -359,6 +359,9 @@ def test_packages_are_found_installed_and_listed(scene):
     assert told(scene, "packages", action="installed", text="dns")["packages"] == [
         {"name": "dnsmasq", "version": "2.90-r4"}
     ]
+    found = told(scene, "packages", action="installed", text="wirele")
+    assert found["packages"] == [] and "/etc/config/wireless" in found["notes"][0]
+    assert "service either" in told(scene, "packages", action="installed", text="zzz")["notes"][0]
     assert {"name": "dnsmasq", "installed": "2.90-r4", "newer": "2.91-r1"} in told(
         scene, "packages", action="upgradable"
     )["packages"]

@@ -134,6 +134,13 @@ def test_a_whole_name_comes_first_and_is_marked_and_a_lease_of_decades_is_unknow
     assert "clock was wrong" in found[0]["lease"] and "lease_s" not in found[0] and found[1]["lease_s"] == 600
 
 
+def test_traffic_says_who_counts_for_single_machines():
+    router = Router(HOME)
+    assert "nlbwmon would" in status.run({"what": "traffic"}, router.facts)["notes"][0]
+    router.bus["rc list"] = {"nlbwmon": {"enabled": True, "running": True}}
+    assert "look traffic" in status.run({"what": "traffic"}, router.facts)["notes"][0]
+
+
 def test_a_network_of_others_is_marked():
     router = Router(HOME + "uci set wireless.default_radio1.mode=sta\n")
     for what in ("overview", "wifi"):

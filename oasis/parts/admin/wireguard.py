@@ -17,7 +17,7 @@ from oasis.change.text_origin import GENERATED
 from oasis.core import addresses, clean
 from oasis.errors import ToolError, UsageError
 from oasis.parts.admin import programs, qr, x25519
-from oasis.tools.router import dicts
+from oasis.tools.router import dicts, tunnels
 from oasis.uci.model import label, words
 
 TYPE_CHECKING = False
@@ -41,6 +41,8 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?\Z")
 _NETWORKS = (*("10.%d.0.0" % one for one in range(14, 64)), *("172.29.%d.0" % one for one in range(64)),
              *("192.168.%d.0" % one for one in range(200, 250)))  # fmt: skip
 _LENGTH = 24
+_SHOWN = "the owner sees a peer's QR code by `oasis wireguard show NAME`, or on the page WireGuard"
+_NO_ENDPOINT = "no public name or address of this router is known: the owner gives it with --endpoint, or sets up DDNS"
 _ENDPOINT = "/wireguard.conf"  # *.conf there is kept with a new firmware
 
 
@@ -126,7 +128,9 @@ class WireGuard:
     def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result:
         """Call the tool."""
         if arguments.get("action", "list") == "list":
-            return {**self._list(operator.facts.asked(arguments.get("names")), watch.within(20.0))}
+            found = self._list(operator.facts.asked(arguments.get("names")), watch.within(20.0))
+            notes = [*found.get("notes", []), _SHOWN, *([] if found["endpoint"] else [_NO_ENDPOINT])]
+            return {**found, "notes": notes}
         return self._change(arguments, operator)
 
     def _list(self, facts: Facts, watch: Watch) -> WireGuardList:
@@ -167,17 +171,9 @@ class WireGuard:
         return peer
 
     def _live(self, watch: Watch) -> dict[str, dict[str, list[str]]]:
-        """Return {interface: {public key of a peer: [last handshake, bytes received, bytes sent]}}, {} without wg."""
-        found: dict[str, dict[str, list[str]]] = {}
-        if not self._router.has("wg"):
-            return found
-        _, out, _ = self._router.run(["wg", "show", "all", "dump"], watch, 10.0)
-        for fields in (line.split("\t") for line in out.split("\n")):
-            if len(fields) == 5:  # interface, private key, public key, port, fwmark
-                found.setdefault(fields[0], {})
-            elif len(fields) == 9:  # interface, public key, shared key, endpoint, allowed, handshake, rx, tx, keepalive
-                found.setdefault(fields[0], {})[fields[1]] = fields[5:8]
-        return found
+        """Return what tunnels() makes of what wg says, {} without wg."""
+        has_wg = self._router.has("wg")
+        return tunnels(self._router.run(["wg", "show", "all", "dump"], watch, 10.0)[1]) if has_wg else {}
 
     # Plans
 

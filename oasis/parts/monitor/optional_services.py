@@ -10,7 +10,7 @@ from oasis.core import clean
 from oasis.errors import UsageError
 from oasis.parts.monitor.look import is_about
 from oasis.redaction.foreign import DEVICES
-from oasis.tools.router import dicts, words
+from oasis.tools.router import dicts, tunnels, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,20 +86,31 @@ def _sqm(scene: Scene) -> dict[str, object]:
 
 def _wireguard(scene: Scene) -> dict[str, object]:
     told = scene.facts.ubus("luci.wireguard", "getWgInstances")
+    live = tunnels(scene.run(["wg", "show", "all", "dump"]))  # as wireguard list has it
     rows = []
     for section in scene.facts.sections("network", "interface"):
         name = str(section[".name"])
         if section.get("proto") != "wireguard":
             continue
         up = next((item for item in scene.facts.interfaces() if item.get("interface") == name), {})
-        row: dict[str, object] = {"interface": name, "up": up.get("up") is True}
-        one = told.get(name)
+        row: dict[str, object] = {"interface": name, "up": name in live if live else up.get("up") is True}
+        one = {"peers": _told_peers(scene, name, live[name])} if name in live else told.get(name)
         peers = dicts(one.get("peers")) if isinstance(one, dict) else []
         row["peers"] = [_peer(scene, peer) for peer in peers[:ENTRIES]]
         if not one:
-            row["notes"] = ["handshakes come from luci-proto-wireguard, which is missing, or the interface is down"]
+            row["notes"] = ["nothing tells of handshakes: the interface is down, or wireguard-tools is missing"]
         rows.append(row)
     return {"interfaces": rows[:ENTRIES]} if rows else {}
+
+
+def _told_peers(scene: Scene, name: str, live: dict[str, list[str]]) -> list[dict[str, object]]:
+    """Return the peers of an interface as luci.wireguard has them, from what wg says."""
+    rows: list[dict[str, object]] = []
+    for one in scene.facts.sections("network", "wireguard_" + name):
+        key = str(one.get("public_key") or "")
+        counts = zip(("latest_handshake", "transfer_rx", "transfer_tx"), live.get(key, ()), strict=False)
+        rows.append({"public_key": key, "allowed_ips": one.get("allowed_ips"), **dict(counts)})
+    return rows
 
 
 def _peer(scene: Scene, peer: dict[str, object]) -> dict[str, object]:

@@ -18,6 +18,7 @@ from oasis.tools.router import dicts, words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.monitor.look import Scene
+    from oasis.tools.builtin.probing import Prefix
     from oasis.tools.shapes import Result
 
 DEVICES = 60
@@ -36,7 +37,8 @@ def topology(scene: Scene, target: str) -> Result:
     facts = scene.facts
     live = {str(item.get("interface")): item for item in facts.interfaces()}
     outside = [name for name in wan_names(facts) if name in live]
-    answer: dict[str, object] = {"uplinks": [_uplink(scene, name, live[name]) for name in outside]}
+    inside = {name: prefixes(item) for name, item in live.items() if name not in (*outside, "loopback")}
+    answer: dict[str, object] = {"uplinks": [_uplink(scene, name, live[name], inside) for name in outside]}
     stations, points = _access_points(scene)
     zones = {
         name: str(zone.get("name"))
@@ -85,7 +87,9 @@ def _of(rows: list[dict[str, object]], name: str) -> bool:
     return any(row.get("network") == name for row in rows)
 
 
-def _uplink(scene: Scene, name: str, item: dict[str, object]) -> dict[str, object]:
+def _uplink(
+    scene: Scene, name: str, item: dict[str, object], inside: dict[str, list[Prefix]]
+) -> dict[str, object]:  # fmt: skip
     """Return one way to the internet; whether another router is before this one, where its address tells."""
     shown = interface(item)
     row: dict[str, object] = {
@@ -105,7 +109,12 @@ def _uplink(scene: Scene, name: str, item: dict[str, object]) -> dict[str, objec
                 if is_shared
                 else "its address is private: another router is before this one; forwards are needed there, too"
             )
-    return row
+    faults = [f"its address is in the network of {one}, too: neither is reached rightly; diagnose has the way out"
+              for one, own_at in inside.items() if any(is_within(address, own_at) for address in own)]  # fmt: skip
+    gateway, nets = str(row.get("gateway") or ""), prefixes({"ipv4-address": item.get("ipv4-address")})
+    if "." in gateway and nets and all(length < 32 for _, _, length in nets) and not is_within(gateway, nets):
+        faults.append(f"its gateway {gateway} is not in the network of its address: nothing gets out that way")
+    return {**row, "faults": faults} if faults else row
 
 
 def _access_points(scene: Scene) -> tuple[dict[str, str], list[dict[str, object]]]:

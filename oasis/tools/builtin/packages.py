@@ -199,7 +199,10 @@ def run(arguments: PackagesArguments, router: Router, operator: Operator, watch:
         return {"action": action, "status": "the lists of packages are fresh"}
     look = {"search": _search, "installed": _installed, "upgradable": _upgradable}[action]
     fresh = [] if action == "installed" else _refresh(router, watch)
-    found = look(str(arguments.get("text") or "").strip(), router, operator, watch)
+    text = str(arguments.get("text") or "").strip()
+    found = look(text, router, operator, watch)
+    if action == "installed" and text and not found:
+        fresh.append(_elsewhere(text.lower(), operator))
     answer: PackagesAnswer = {"action": action, "packages": found[:SHOWN], "found": len(found)}
     if len(found) > SHOWN:
         fresh.append("%d more: search for something narrower" % (len(found) - SHOWN))
@@ -208,6 +211,14 @@ def run(arguments: PackagesArguments, router: Router, operator: Operator, watch:
     if fresh:
         answer["notes"] = fresh
     return {**answer, "untrusted": [LABEL]} if any("about" in one for one in found) else answer
+
+
+def _elsewhere(text: str, operator: Operator) -> str:
+    """Return what of a name is here although no package is called so: a package may have other names for its files."""
+    configs = ["/etc/config/" + one for one in operator.facts.packages() if text in one.lower()]
+    services = ["the service " + one for one in operator.facts.services() if text in one.lower()]
+    here = ", ".join([*configs, *services][:NAMES]) or "no configuration or service either"
+    return "the list has no package with %s in its name; there is: %s" % (clean.name(text), here)
 
 
 def _names(arguments: PackagesArguments) -> list[str]:

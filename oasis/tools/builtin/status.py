@@ -27,6 +27,7 @@ WORDS_CHARS = 120
 RULES = 40
 NAMES = 20
 CLIENTS = 64
+_UNCOUNTED = "nobody counts those of single machines: nlbwmon would"
 # Ten years: none is so long, but one given while the clock stood in 1970 or far ahead.
 LEASE_S = 10 * 365 * 86400
 _MATCHES = ("", "name", "word", "part")
@@ -505,7 +506,9 @@ def traffic(facts: Facts) -> Result:
         found.append({key: value for key, value in entry.items() if value != []})
     answer: shapes.TrafficAnswer = {"devices": found, "connections": connections(facts)}
     answer = {**answer, **_uptime(facts.ubus("system", "info"), "since_s")}  # type: ignore[typeddict-item]
-    answer["notes"] = ["bytes since the router started; nobody counts them for single machines unless nlbwmon does"]
+    is_counted = facts.services().get("nlbwmon", {}).get("running")
+    machines = "nlbwmon counts those of single machines: look traffic" if is_counted else _UNCOUNTED
+    answer["notes"] = ["bytes since the router started; " + machines]
     return {key: value for key, value in answer.items() if value != {}}
 
 

@@ -18,7 +18,7 @@ from tests.llm.test_workers import root_with
 from tests.oasisd import copy_root, start_daemon
 from tests.parts.admin.codes import from_lines, read
 from tests.parts.admin.world import approve, carried_out, program, put, router
-from tests.recorder import Recorder
+from tests.recorder import Recorder, results
 
 pytestmark = pytest.mark.part("admin")
 NAME = 'Léa\'s "漢字" phone'
@@ -309,6 +309,8 @@ def test_a_model_sees_names_of_peers_when_it_asks_for_them(tmp_path):
         follow(daemon, daemon.call("run.start", message="which WireGuard peers are there?"))
         first, second = (body.count("Bretzel") for body in model.bodies()[1:3])
         assert (first, second) == (0, 1)
+        told = json.loads(results(json.loads(model.bodies()[1]))[-1])["notes"]
+        assert "oasis wireguard show NAME" in told[-2] and "no public name" in told[-1]
     finally:
         daemon.stop()
         model.close()

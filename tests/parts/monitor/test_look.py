@@ -310,6 +310,20 @@ def test_services_say_what_they_say_of_themselves():
         router.look("services", "netflix")
 
 
+def test_wireguard_is_told_as_wg_has_it_where_the_bus_is_silent():
+    dump = "wg0\tPRIVATE\tPUBLIC\t51820\toff\nwg0\tkey=\tSHARED\t(none)\t10.8.0.2/32\t1799989752\t12\t34\toff\n"
+    config = {"network": {
+        "wg0": {".type": "interface", "proto": "wireguard", "private_key": "PRIVATE"},
+        "wg1": {".type": "interface", "proto": "wireguard"},
+        "p": {".type": "wireguard_wg0", "public_key": "key=", "description": "phone", "allowed_ips": ["10.8.0.2/32"]},
+    }}  # fmt: skip
+    found = Router(programs={"wg": dump}, config=config).look("services", "wireguard")
+    wg0, wg1 = found["services"]["wireguard"]["interfaces"]
+    assert wg0["up"] is True and "notes" not in wg0 and wg1["up"] is False and "is down" in wg1["notes"][0]
+    assert wg0["peers"][0]["name"] == "phone" and wg0["peers"][0]["handshake_s_ago"] == 10248
+    assert wg0["peers"][0]["received_bytes"] == 12 and "PRIVATE" not in str(found) and "SHARED" not in str(found)
+
+
 def test_what_is_not_installed_is_said_and_broken_files_count_for_nothing():
     found = Router(files={"/var/run/adblock/adblock.runtime.json": "{broken"}).look("services")
     assert found["services"] == {} and "adblock" in found["not_installed"]
@@ -350,6 +364,23 @@ def test_double_nat_is_told_by_the_address(address, is_double, why):
     wan = {**WAN, "ipv4-address": [{"address": address, "mask": 24}]}
     (uplink,) = Router({("network.interface", "dump"): {"interface": [LAN, wan]}}).look("topology")["uplinks"]
     assert uplink["double_nat"] is is_double and why in uplink.get("why", "")
+
+
+@pytest.mark.parametrize(
+    ("address", "gateway", "faults"),
+    [
+        ("192.168.1.60", "192.168.1.254", ["in the network of lan"]),
+        ("10.99.0.81", "10.98.0.1", ["gateway 10.98.0.1 is not"]),
+        ("192.168.1.60", "10.0.0.1", ["in the network of lan", "gateway"]),
+        ("10.99.0.81", "10.99.0.1", []),
+    ],
+)
+def test_an_uplink_says_what_is_wrong_with_its_addresses(address, gateway, faults):
+    route = [{"target": "0.0.0.0", "mask": 0, "nexthop": gateway}]
+    wan = {**WAN, "ipv4-address": [{"address": address, "mask": 24}], "route": route}
+    (uplink,) = Router({("network.interface", "dump"): {"interface": [LAN, wan]}}).look("topology")["uplinks"]
+    told = uplink.get("faults", [])
+    assert len(told) == len(faults) and all(words in one for words, one in zip(faults, told, strict=True))
 
 
 def test_a_router_that_says_nothing_has_an_answer_for_each_subject():
