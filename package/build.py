@@ -91,15 +91,15 @@ def minified(path: str, data: bytes) -> bytes:
 
 # At the head of JSON files: what explains them.
 _HEADS = ("about", "source", "_keys")
-_GENERATED = "/oasis/catalogue/generated/"
+_OPTIONS = ("/oasis/catalogue/generated/", "/oasis/catalogue/feed/", "/oasis/catalogue/packages/")
 
 
 def dense(path: str, data: bytes) -> bytes:
-    """Return a JSON text without what only people read; of generated options, those of one entry together."""
+    """Return a JSON text without what only people read; of the catalogue's options, those of one entry together."""
     whole = json.loads(data)
     if isinstance(whole, dict) and "/oasis/" in path:
         whole = {name: one for name, one in whole.items() if name not in _HEADS or isinstance(one, (list, int))}
-    if _GENERATED in path:
+    if any(folder in path for folder in _OPTIONS):
         whole["types"] = {name: {**one, "options": together(one["options"])} for name, one in whole["types"].items()}
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 

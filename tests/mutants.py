@@ -45,6 +45,7 @@ OF_WIREGUARD = ("tests/parts/admin/test_wireguard.py",)
 BOUNDS, CHECK = "oasis/catalogue/bounds.py", "oasis/catalogue/check.py"
 OF_INSTALLING = ("tests/tools/test_installing.py",)
 OF_BOUNDS = ("tests/change/test_bounds.py",)
+OF_LET_IN = ("tests/change/test_let_in.py",)
 OF_MADE = ("tests/catalogue/test_generated.py",)
 OF_TIMES = ("tests/tools/test_times_daemon.py",)
 OF_ALLOWANCE = ("tests/change/test_allowance.py",)
@@ -862,7 +863,7 @@ MUTANTS = (
     (
         "tools: danger asks whatever is set",
         TOOLS,
-        'reasons = [_DANGER] if kind == "danger" else',
+        'reasons = [spec.get("reason", _DANGER)] if kind == "danger" else',
         'reasons = [] if kind == "danger" else',
         OF_TOOLS,
     ),
@@ -883,7 +884,7 @@ MUTANTS = (
     (
         "tools: with words of others in sight an effect asks",
         TOOLS,
-        'if operator.taint and kind in ("change", "net"):',
+        'if operator.taint and kind in ("change", "net") and not is_near:',
         "if False:",
         OF_TOOLS,
     ),
@@ -1956,8 +1957,8 @@ MUTANTS = (
     (
         "undo: code comes back with its owner alone",
         PLAN,
-        "bool(asked or code or unreviewed)",
-        "bool(asked or unreviewed)",
+        "bool(opened or asked or code or unreviewed)",
+        "bool(opened or asked or unreviewed)",
         ("tests/change/history/test_undo.py",),
     ),
     (
@@ -2183,7 +2184,10 @@ MUTANTS = (
     ),
     ("held: code is not started unasked", HARMLESS, "is_on = more > 0 and", "is_on = False and", OF_HELD),
     ("held: nor by taking away what stops it", HARMLESS, "is_on = more < 0", "is_on = False", OF_HELD),
-    ("held: asked under every setting", PLAN, "bool(asked or code", "bool(code", OF_HELD),
+    ("held: asked under every setting", PLAN, "bool(opened or asked or code", "bool(opened or code", OF_HELD),
+    ("let in: asked under every setting", PLAN, "bool(opened or asked", "bool(asked", OF_LET_IN),
+    ("let in: a value that was not there", HARMLESS, "not ways[name] <= (before", "False and (before", OF_LET_IN),
+    ("let in: what is for the router alone is not", HARMLESS, "if ways is None:\n", "if False:\n", OF_LET_IN),
     ("refused: forced only where it was meant", REFUSED, "    if moved:\n", "    if False:\n", OF_REFUSED),
     ("refused: forced once", REFUSED, "self._shop.refused.remove(kept)", "pass", OF_REFUSED),
     ("repair: two rounds and no more", REPAIR, "self._rounds > ROUNDS", "False", OF_REPAIR),
@@ -2248,8 +2252,8 @@ MUTANTS = (
     (
         "bounds: no code in a folder of dnsmasq",
         BOUNDS,
-        "if number == 0 or _DNSMASQ_CODE.match(line):",
-        "if number == 0:",
+        "if number == 0 or _DNSMASQ_CODE.match(line) or",
+        "if number == 0 or",
         OF_BOUNDS,
     ),
     (
@@ -2276,8 +2280,8 @@ MUTANTS = (
     (
         "bounds: a section holds nothing beyond",
         CHECK,
-        'not is_code(operation["package"], type_) or self._is_bounded(number, operation, section)',
-        "True",
+        'self._beyond(operation, section) if is_code(operation["package"], type_) else ""',
+        '""',
         OF_BOUNDS,
     ),
     (

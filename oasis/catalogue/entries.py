@@ -18,7 +18,8 @@ device or a section of mwan3.
 A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
 value (a missing option is ""), one of the options must be there; and "only": [{"when", "options"}]: these options are
 read nowhere else; and "never": [{"when", "hint"}]: these values do not go together. A pattern is a regular expression.
-`opens` names options that let somebody in: {who, and to what: {option: pattern of the values that do not, or ""}}.
+`opens` names options that let somebody in: {who, and to what: "OPTION OPTION=SHUT"}; SHUT is a pattern of the values
+that let nobody in, or a word of _SHUT.
 
 It also finds the real names nearest to a wrong one, without difflib, which costs more memory than the data it searches.
 """
@@ -44,6 +45,10 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 # Folders of entries: written by hand, of what every image has and of the packages feed, and generated ones. All but the
 # first are of the package oasis-catalogue.
 _BY_HAND, _GENERATED = ("packages", "feed"), "generated"
+_SHUT = {
+    "own": r"127[.].*|::1|localhost", "lan": r"@?lan|br-lan|lo|loopback|localhost|127[.].*|::1",
+    "on": "1|on|yes|true|enabled",
+}  # fmt: skip
 _KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
 _cache: list[tuple[str, dict[str, SectionType]]] = []
 _taken_up: dict[str, dict[str, SectionType]] = {}  # see installed.py
@@ -128,7 +133,7 @@ def types(package: str) -> dict[str, SectionType]:
     found = {}
     for folder in _BY_HAND:
         if _has(folder, package):
-            found = jsonl.table(__file__, f"{folder}/{package}.json")["types"]
+            found = _apart(jsonl.table(__file__, f"{folder}/{package}.json")["types"])
     if _has(_GENERATED, package):
         made: Generated = jsonl.table(__file__, "generated/" + package + ".json")
         _add(found, _apart(made["types"]), "review" if made.get("reviewed") else "rules")
@@ -138,7 +143,7 @@ def types(package: str) -> dict[str, SectionType]:
 
 
 def _apart(types: dict[str, Any]) -> dict[str, SectionType]:
-    """Return generated types whose options stand together by what they are, as packages have them: [[entry, names]]."""
+    """Return types whose options stand together by what they are, as packages of ours have them: [[entry, names]]."""
     for whole in types.values():
         if isinstance(whole["options"], list):
             whole["options"] = {name: entry for entry, names in whole["options"] for name in names.split(" ")}
@@ -223,7 +228,9 @@ def rules(package: str, type_: str, kind: Literal["needs", "only", "never"]) -> 
 def opens(package: str, type_: str) -> dict[str, dict[str, str]]:
     """Return who is let in by options of a type: {who: {option: pattern of the values that let nobody in, or ""}}."""
     whole = section_type(package, type_)
-    return whole.get("opens", {}) if whole else {}
+    found = whole.get("opens", {}) if whole else {}
+    pairs = {who: [word.partition("=") for word in words.split(" ")] for who, words in found.items()}
+    return {who: {name: _SHUT.get(shut, shut) for name, _, shut in pairs[who]} for who in found}
 
 
 def option_names(package: str, type_: str) -> list[str]:

@@ -40,7 +40,7 @@ class SectionType(TypedDict):
     options: dict[str, str | Entry]
     mark: NotRequired[str]
     bound: NotRequired[str]
-    opens: NotRequired[dict[str, dict[str, str]]]
+    opens: NotRequired[dict[str, str]]
     needs: NotRequired[list[Rule]]
     only: NotRequired[list[Rule]]
     never: NotRequired[list[Rule]]

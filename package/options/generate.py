@@ -174,7 +174,11 @@ def text(types: Types, is_reviewed: bool, services: list[str]) -> str:
     lines = []
     for type_, entry in sorted(types.items()):
         options = [f"   {json.dumps(name)}: {_short(one)}" for name, one in sorted(entry["options"].items())]
-        mark = "".join(f"{json.dumps(key)}: {json.dumps(entry[key])}, " for key in ("mark", "opens") if key in entry)
+        mark = "".join(
+            f"{json.dumps(key)}: {json.dumps(entry[key], ensure_ascii=False)}, "
+            for key in ("mark", "opens")
+            if key in entry
+        )
         lines.append(f'  {json.dumps(type_)}: {{{mark}"options": {{\n' + ",\n".join(options) + "\n  }}")
     head = '"reviewed": true, ' if is_reviewed else ""
     head += f'"services": {json.dumps(services)}, ' if services else ""

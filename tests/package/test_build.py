@@ -18,6 +18,7 @@ import tarfile
 import pytest
 
 import oasis
+from oasis.catalogue import entries as catalogue
 from tests.oasisd import PARTS
 from tests.package import conftest
 
@@ -390,3 +391,14 @@ def test_a_package_for_another_python_says_so(packaging, tmp_path, launcher):
     done = subprocess.run([sys.executable, "-IS", "-c", text, "help"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "the package is for another Python than this router's" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_options_of_the_catalogue_stand_together_and_are_read_as_they_were(packaging):
+    for folder in ("packages", "feed", "generated"):
+        for name in catalogue._names(folder):
+            path = f"oasis/catalogue/{folder}/{name}.json"
+            with open(f"{packaging.REPOSITORY}/{path}", "rb") as file:
+                data = file.read()
+            small = packaging.build.dense("/usr/lib/oasis/" + path, data)
+            assert len(small) <= len(data)
+            assert catalogue._apart(json.loads(small)["types"]) == json.loads(data)["types"], name
