@@ -45,7 +45,7 @@ def main():
                 text = file.read()
             bare = bytecode._Bare().visit(ast.parse(text))
             flags = __future__.annotations.compiler_flag
-            plain = compile(bare, path, "exec", flags, dont_inherit=True, optimize=2)
+            plain = bytecode._unnamed(compile(bare, path, "exec", flags, dont_inherit=True, optimize=2))
             data = bytecode.bytecode(text, path)[16:]
             assert [*map(shown, every(marshal.loads(data)))] == [*map(shown, every(plain))], path
             saved += len(marshal.dumps(plain)) - len(data)
