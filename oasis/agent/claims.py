@@ -185,14 +185,17 @@ def is_claimed(text: str, said: str, is_so: bool = False) -> bool:
         if _is_question(sentence):
             continue
         is_open = bool(_TO_COME.search(sentence) or _TASK.match(sentence))
-        for clause in _CLAUSE.split(sentence):
-            if _DENIES.search(_NO_MORE.sub(" no longer ", clause).replace("no longer", "")):
+        clauses = _CLAUSE.split(sentence)
+        denied = [bool(_DENIES.search(_NO_MORE.sub("", clause))) for clause in clauses]
+        for clause, is_denied in zip(clauses, denied, strict=True):
+            if is_denied:
                 continue
             if _OWN_DEED.search(clause) and not _TO_COME.search(clause):
                 return True
             if (has_wish or is_statement) and (_DONE.fullmatch(clause) or clause.strip().startswith(_MARKS)):
                 return True
-            is_report = is_open or asks_back or _BEFORE.search(sentence)
+            # What could not be done stands with the reason.
+            is_report = is_open or asks_back or any(denied) or _BEFORE.search(sentence)
             if has_wish and not is_report and _SO.search(_NO_MORE.sub(" no longer ", clause)):
                 return True
     return False
