@@ -95,7 +95,7 @@ def test_a_clear_wish_is_done_by_its_guide_with_its_tools_and_told(daemon, model
 def test_a_small_model_chooses_among_what_is_near(daemon, model, chooser):
     daemon.call("alias.set", name="nano", targets=["compatible/tiny"])
     chooser.skill = "guest-wifi"
-    say(daemon, "how many guests do I have?")  # one word is near, and not clear
+    say(daemon, "my guests are here")  # one word is near, and not clear
     (asked,) = model.asides()
     assert asked["model"] == "tiny" and said(asked) == "how many guests do I have?"
     assert asked["response_format"]["json_schema"]["schema"]["properties"]["skill"]["enum"] == ["guest-wifi", "none"]
