@@ -97,7 +97,7 @@ def test_a_small_model_chooses_among_what_is_near(daemon, model, chooser):
     chooser.skill = "guest-wifi"
     say(daemon, "my guests are here")  # one word is near, and not clear
     (asked,) = model.asides()
-    assert asked["model"] == "tiny" and said(asked) == "how many guests do I have?"
+    assert asked["model"] == "tiny" and said(asked) == "my guests are here"
     assert asked["response_format"]["json_schema"]["schema"]["properties"]["skill"]["enum"] == ["guest-wifi", "none"]
     assert GUIDE in system(model.turns()[-1])
 
