@@ -1,9 +1,9 @@
 """Compile sources for the Python that runs this: `python3.13 -X no_debug_ranges package/bytecode.py`, JSON in.
 
 In: {path on the router: source}. Out: {path: bytecode, base64}, the same bytes each time. Docstrings, asserts (as by
-`-OO`), the columns of tracebacks, annotations of functions and modules with what is imported for them, the names of functions
-with that of the class, and those of variables in functions stay out: nothing reads them on a router. Lines stay. What is
-equal in a module is written once, and then also loaded as one object.
+`-OO`), the columns of tracebacks, annotations of functions and modules with what is imported for them, the names of
+functions with that of the class, and those of variables in functions stay out: nothing reads them on a router. Lines
+stay. What is equal in a module is written once, and then also loaded as one object.
 """
 
 from __future__ import annotations

@@ -10,32 +10,52 @@ from __future__ import annotations
 
 import re
 
+from oasis.system.late import Late
+
 # Of a text; who writes more has not only reported.
 _CHARS = 2000
 # Of a sentence: a text without a full stop is no report.
 _SENTENCE_CHARS = 300
 
 
-def _any(words: str) -> re.Pattern[str]:
-    return re.compile("|".join("(?:%s)" % line.strip() for line in words.strip().splitlines()))
+class _Any:
+    """Expressions of which one must fit, a line each; those of letters of China and Japan are for texts with such."""
+
+    def __init__(self, words: str) -> None:
+        lines = ["(?:%s)" % line.strip() for line in words.strip().splitlines()]
+        self._all = Late("|".join(lines))
+        self._latin = Late("|".join([one for one in lines if not _is_wide(one)]))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return self._of(text).search(text)
+
+    def sub(self, new: str, text: str) -> str:
+        return self._of(text).sub(new, text)
+
+    def _of(self, text: str) -> Late:
+        return self._all if _is_wide(text) else self._latin
+
+
+def _is_wide(text: str) -> bool:
+    return not text.isascii() and max(text) > "\u2e80"
 
 
 # What the owner said.
-_POLITE = _any(r"""
+_POLITE = _Any(r"""
 ^(?:can|could|would|will) you\b|\bplease\b
 ^(?:kannst|könntest|würdest|können|könnten|würden) (?:du|sie|ihr)\b|\bbitte\b
 ^(?:me )?(?:puede|podría|podrías|puedes)\w*\b|por favor
 (?:くれ|もらえ|いただけ)(?:ます|ません)か|ください|お願い
 ^(?:你|您)?(?:能|可以)(?!.*吗.*是).*(?:吗|帮)|请|帮我
 """)  # fmt: skip
-_LOOKS = _any(r"""
+_LOOKS = _Any(r"""
 \b(?:show|list|tell|explain|describe|check|look|find out|what|which|who|when|where|why|how)\b
 \b(?:zeig\w*|nenn mir|liste|sag\w*|erklär\w*|beschreib\w*|prüf\w*|schau\w*|wer|wie|wann|wo|warum|welche[rsn]?)\b|\bwas\b
 \b(?:muéstra\w*|muestra|lista|dime|explica\w*|explíca\w*|describe|comprueba|mira|qué|cuál\w*|quién|cuándo|dónde|cómo)\b
 見せ|教え|説明|表示して|確認|調べ|いつ|なぜ|どうして|どの|どこ|誰|何が
 显示|列出|告诉|解释|说明|查看|检查|看看|什么|哪|谁|为什么|怎么|多少|多久
 """)  # fmt: skip
-_ASKS = _any(r"""
+_ASKS = _Any(r"""
 ^(?:is|are|was|were|do|does|did|has|have|had|can|could|should|may)\b
 ^(?:ist|sind|war|waren|hat|haben|hast|gibt|läuft|kann|darf|soll)\b
 ^(?:está|están|hay|es|son|ha|has|han|tiene|tienes)\b
@@ -43,7 +63,7 @@ _ASKS = _any(r"""
 吗\s*$|呢\s*$|是否|有没有
 """)  # fmt: skip
 # Asks what was done: what the model says of itself is an answer.
-_ASKS_DEED = _any(r"""
+_ASKS_DEED = _Any(r"""
 ^(?:did|have|has|had)\b|\bwhat (?:did|have|has|was|were)\b|\bwhen (?:did|was|were)\b|\bwh(?:o|y)\b
 ^(?:hast|haben|hat|wurden?)\b|\bwas (?:hast|haben|wurde)\b|\bwann\b|\bwer\b|\bwarum\b
 ^(?:has|ha|han)\b|\bqué (?:has|ha|hiciste|cambió|se)\b|\bcuándo\b|\bquién\b|por qué
@@ -51,7 +71,7 @@ _ASKS_DEED = _any(r"""
 了吗|什么时候|谁|为什么|做了什么|改了什么
 """)  # fmt: skip
 # Says how things are, thanks or greets: no wish.
-_STATES = _any(r"""
+_STATES = _Any(r"""
 ^(?:my|our|the|it|there|i(?:'m| am| can't| cannot| have))\b.*\b(?:is|are|has|have|not|cannot)\b
 ^(?:my|our|the|it|there|i)\b.*n't\b
 ^(?:mein\w*|unser\w*|das|der|die|es|ich kann)\b.*\b(?:ist|sind|hat|geht|nicht|kein\w*)\b
@@ -63,7 +83,7 @@ _STATES = _any(r"""
 """)  # fmt: skip
 
 # What an answer says.
-_DENIES = _any(r"""
+_DENIES = _Any(r"""
 \b(?:not|nothing|never|none|neither|cannot|unable|fail\w*|declined|refused|rejected|reverted|undone|unchanged|denied)\b
 n't\b|\broll\w* back\b|\bno (?:changes?|rules?|tools?|plans?|settings?|devices?|room)\b|\btried\b
 \b(?:nicht|nichts|kein\w*|nie|abgelehnt|fehlgeschlagen|gescheitert|unverändert|versucht)\b|\bzurückge(?:rollt|nommen|setzt)
@@ -71,10 +91,11 @@ n't\b|\broll\w* back\b|\bno (?:changes?|rules?|tools?|plans?|settings?|devices?|
 ません|ない|なかった|失敗|拒否|却下|ロールバック|元に戻|没|未|不(?!再)|无法|失败|拒绝|回滚|撤销|尚
 """)  # fmt: skip
 # Looks like a denial, and says what is so from now on.
-_NO_MORE = _any(r"""
-\bno longer\b|\bn't\b[^,]*\bany ?more\b|\bnicht mehr\b|\bkein\w* \w+ mehr\b|\bya no\b|不再|不能再|なくなり
+_NO_MORE = _Any(r"""
+\bno longer\b|\bn't\b[^,]*\bany ?more\b|\bnicht mehr\b|\bkein\w* \w+ mehr\b|\bya no\b
+不再|不能再|なくなり
 """)  # fmt: skip
-_TO_COME = _any(r"""
+_TO_COME = _Any(r"""
 \b(?:if|once|unless|as soon as|when you|after you|until you|will|would|should|shall|may|might|must)\b
 \b(?:needs?|to be|want|let me)\b
 'll\b|\b(?:going to|about to|approv\w+|wait\w*|pending|propos\w+|suggest\w*|recommend\w*|could|try)\b
@@ -85,7 +106,7 @@ _TO_COME = _any(r"""
 \b(?:puedo|puede(?!n ahora)|necesit\w+|aprueb\w+|aprobación|espera\w*|propongo|voy a|quiere\w*)\b
 たら|れば|場合|承認|必要|予定|ましょう|できます|待ち|如果|若|一旦|(?<!已)将|会(?!再)|需要|请|建议|批准|等待|可以(?!使用|用|上)
 """)  # fmt: skip
-_BEFORE = _any(r"""
+_BEFORE = _Any(r"""
 \b(?:already|currently|at the moment|at present|still|by default|as before|yesterday|ago|earlier|previously)\b
 \blast (?:week|night|time)\b
 \bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b
@@ -121,7 +142,7 @@ _ZH = (
     "|禁止|重启|应用|安装|保存|限制|转发|保留|预留|分配|允许|停止|切换|换|隐藏|解除|隔离|绑定)"
 )
 # What a model says that it did itself.
-_OWN_DEED = _any(
+_OWN_DEED = _Any(
     r"\b(?:i|we)(?:'ve| have)? (?:(?:just|now|also|already|successfully|went ahead and|have|gone ahead and) )*(?:%s)\b"
     "\n" r"\bhabe? (?:ich|wir)\b.*(?:%s)|\b(?:ich|wir) hab\w*\b.*(?:%s)"
     "\n" r"\bh(?:e|emos) (?:\w+ )?(?:%s)|\b(?:cambi|configur|apagu|bloque|cerr|agregu|elimin|borr|cre|activ|desactiv"
@@ -130,7 +151,7 @@ _OWN_DEED = _any(
     "\n" r"我(?:已经|已|刚刚|刚|们)?[^。，]{0,20}%s" % (_EN, _DE, _DE, _ES, _JA, _ZH)
 )  # fmt: skip
 # Alone in its clause.
-_DONE = re.compile(
+_DONE = Late(
     r"\W*(?:ok(?:ay)?|it's|it is|that's|all|alles|alles klar|das ist|ist|schon|ya|ya está|está|todo)?\W*(?:all )?"
     r"(?:done|set|all set|finished|completed|success"
     r"|erledigt|fertig|geschafft|gemacht|hecho|list[oa]|ya está|completado|terminado)\W*"
@@ -138,7 +159,7 @@ _DONE = re.compile(
 )
 _MARKS = ("✅", "✔", "☑")
 # What is so, and would be by the wish.
-_SO = _any(
+_SO = _Any(
     r"\b(?:%s|no longer|from now on)\b"
     "\n" r"(?:\bis|\bare|'s|\bgoes|\bstays|\bremains)\b.*\b(?:on|off|up|down|active|inactive|live|gone|open|in place"
     r"|in effect|set up|running|ready|available|offline|online|unblocked)\b|\bnow (?:\w+s|are|have)\b|\bcan now\b"
@@ -155,16 +176,16 @@ _SO = _any(
     % (_EN, _DE, _ES, _JA, _ZH, _ZH)
 )  # fmt: skip
 # A sentence of this kind is a task or a condition for somebody, not a report.
-_TASK = re.compile(r"^\W*(?:to|zum|um|para)\b")
-_MORE = _any("""
+_TASK = Late(r"^\W*(?:to|zum|um|para)\b")
+_MORE = _Any("""
 anything else|something else|what else|more help
 sonst noch|noch etwas|noch was
 algo más|otra cosa
 他に|ほかに
 还有|其他|别的
 """)  # fmt: skip
-_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S))+[.!?。！？]*")
-_CLAUSE = re.compile(r"[:：;；,，、—–→(]+|(?<=\S) (?:and|but|so|und|aber|also|y|pero|así que) ")
+_SENTENCE = Late(r"(?:[^.!?。！？\n]|[.!?](?=\S))+[.!?。！？]*")
+_CLAUSE = Late(r"[:：;；,，、—–→(]+|(?<=\S) (?:and|but|so|und|aber|also|y|pero|así que) ")
 
 
 def is_wish(said: str) -> bool:

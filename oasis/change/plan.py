@@ -13,7 +13,6 @@ here. What policy.json forbids is none of them. Shape of needs: {one of FORCES: 
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable
 
@@ -342,7 +341,8 @@ class Planner:
         """Return a planner for operations on packages that will be installed, some of whose files are not there yet."""
         from oasis.change import presumed  # an idle daemon does without
 
-        made = copy.copy(self)
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
         names = dict.fromkeys(item["package"] for item in operations)
         absent = [name for name in names if self._files.read(self._root.confdir + "/" + name) is None]
         made.presumed = presumed.files(operations, absent)
