@@ -960,7 +960,7 @@ MUTANTS = (
     ),
     (
         "admin: of wg's dump only counts are told",
-        "oasis/parts/admin/wireguard.py",
+        "oasis/tools/router.py",
         "[fields[1]] = fields[5:8]",
         "[fields[1]] = fields[2:5]",
         OF_WIREGUARD,
