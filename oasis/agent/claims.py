@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.system.late import Late
+from oasis.system.late import late
 
 # Of a text; who writes more has not only reported.
 _CHARS = 2000
@@ -23,8 +23,8 @@ class _Any:
 
     def __init__(self, words: str) -> None:
         lines = ["(?:%s)" % line.strip() for line in words.strip().splitlines()]
-        self._all = Late("|".join(lines))
-        self._latin = Late("|".join([one for one in lines if not _is_wide(one)]))
+        self._all = late("|".join(lines))
+        self._latin = late("|".join([one for one in lines if not _is_wide(one)]))
 
     def search(self, text: str) -> re.Match[str] | None:
         return self._of(text).search(text)
@@ -32,7 +32,7 @@ class _Any:
     def sub(self, new: str, text: str) -> str:
         return self._of(text).sub(new, text)
 
-    def _of(self, text: str) -> Late:
+    def _of(self, text: str) -> re.Pattern[str]:
         return self._all if _is_wide(text) else self._latin
 
 
@@ -151,7 +151,7 @@ _OWN_DEED = _Any(
     "\n" r"我(?:已经|已|刚刚|刚|们)?[^。，]{0,20}%s" % (_EN, _DE, _DE, _ES, _JA, _ZH)
 )  # fmt: skip
 # Alone in its clause.
-_DONE = Late(
+_DONE = late(
     r"\W*(?:ok(?:ay)?|it's|it is|that's|all|alles|alles klar|das ist|ist|schon|ya|ya está|está|todo)?\W*(?:all )?"
     r"(?:done|set|all set|finished|completed|success"
     r"|erledigt|fertig|geschafft|gemacht|hecho|list[oa]|ya está|completado|terminado)\W*"
@@ -176,7 +176,7 @@ _SO = _Any(
     % (_EN, _DE, _ES, _JA, _ZH, _ZH)
 )  # fmt: skip
 # A sentence of this kind is a task or a condition for somebody, not a report.
-_TASK = Late(r"^\W*(?:to|zum|um|para)\b")
+_TASK = late(r"^\W*(?:to|zum|um|para)\b")
 _MORE = _Any("""
 anything else|something else|what else|more help
 sonst noch|noch etwas|noch was
@@ -184,8 +184,8 @@ algo más|otra cosa
 他に|ほかに
 还有|其他|别的
 """)  # fmt: skip
-_SENTENCE = Late(r"(?:[^.!?。！？\n]|[.!?](?=\S))+[.!?。！？]*")
-_CLAUSE = Late(r"[:：;；,，、—–→(]+|(?<=\S) (?:and|but|so|und|aber|also|y|pero|así que) ")
+_SENTENCE = late(r"(?:[^.!?。！？\n]|[.!?](?=\S))+[.!?。！？]*")
+_CLAUSE = late(r"[:：;；,，、—–→(]+|(?<=\S) (?:and|but|so|und|aber|also|y|pero|así que) ")
 
 
 def is_wish(said: str) -> bool:

@@ -125,8 +125,10 @@ class Turn:
 
     def _mark_claim(self, answer: Message) -> None:
         """Tell the owner that nothing was changed where a model says that it was and no change of the turn stands."""
+        if self._tools is None:
+            return  # nobody's words: the built-in service tells what it did
         outcomes = [self._outcome(*one) for one in self._results] if self._outcome else []
-        if self._tools is None or "changed" in outcomes:
+        if "changed" in outcomes:
             return
         from oasis.agent.claims import is_claimed
 

@@ -15,7 +15,7 @@ from oasis.catalogue import address_text, entries
 from oasis.catalogue.check import TARGETS, plain_reference, target_names
 from oasis.change.reach import sections
 from oasis.core.clean import shown as plain
-from oasis.system.late import Late
+from oasis.system.late import late
 from oasis.uci import model
 from oasis.uci.model import tables
 
@@ -31,8 +31,8 @@ _LOCAL = ("lan", "local", "home", "internal", "localdomain", "localhost", "arpa"
 _NAMES = ("host", "url", "hostname", "dnsserver")
 # Of a pattern nobody can tell: these name hosts.
 _NAMED = ("openvpn.remote", "https-dns-proxy.proxy_server", "dhcp.captive_portal_uri")
-_URL = Late(r"[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#]+)")
-_SPLIT = Late(r"[\s,;|=#@/]+")
+_URL = late(r"[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#]+)")
+_SPLIT = late(r"[\s,;|=#@/]+")
 _EVERYWHERE = ("0.0.0.0/0", "::/0")  # routes
 
 

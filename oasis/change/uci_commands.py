@@ -26,7 +26,7 @@ import re
 
 from oasis.errors import UsageError
 from oasis.redaction import secret_options
-from oasis.system.late import Late
+from oasis.system.late import late
 from oasis.uci.shell_words import commands as split
 from oasis.uci.shell_words import quoted, unprompted
 
@@ -41,10 +41,10 @@ _NAME_CHARS = 128
 # Of a command, and of what is wrong with it, which may repeat the command: enough to know it again.
 SHOWN_CHARS = 200
 
-_NAME = Late(r"[A-Za-z0-9_]+\Z")
-_PACKAGE = Late(r"[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
-_SECTION = Late(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]{1,5}\])\Z")
-_TYPE = Late(r"[A-Za-z0-9_-]+\Z")
+_NAME = late(r"[A-Za-z0-9_]+\Z")
+_PACKAGE = late(r"[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
+_SECTION = late(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]{1,5}\])\Z")
+_TYPE = late(r"[A-Za-z0-9_-]+\Z")
 _READING = ("get", "show", "export", "changes")
 _ALLOWED = ("set", "add", "add_list", "del_list", "delete", "rename", "reorder")
 _BY_HAND = "only the owner does this, by hand"
@@ -59,7 +59,7 @@ _TYPOGRAPHIC = "‘’‚‛“”„‟«»‹›′″‴‵‶`´「」『』
 # What stands for a secret or a text; what is none of this chat is refused by its own words (placeholders.py).
 _PLACEHOLDERS = ("«secret:", "«text:")
 # What people write after changes and what Oasis does by itself anyway.
-_IMPLIED = Late(r"(?:uci commit(?: [\w.-]+)*|reload_config|wifi(?: reload| up)?)\Z")
+_IMPLIED = late(r"(?:uci commit(?: [\w.-]+)*|reload_config|wifi(?: reload| up)?)\Z")
 
 
 def parse(text: str) -> tuple[list[Operation], list[str]]:
@@ -165,7 +165,7 @@ def _begun(verb: str, text: str) -> Operation:
     return made
 
 
-def _check(pattern: Late, text: str, what: str) -> None:
+def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
     if not pattern.match(text) or len(text) > _NAME_CHARS:
         shown = text[:_NAME_CHARS] + ("…" if len(text) > _NAME_CHARS else "")
         raise UsageError(
@@ -215,9 +215,9 @@ def as_commands(operations: list[Operation]) -> list[str]:
 
 LEVELS = 3  # of answers that were wrapped whole into a block of Markdown
 
-_FENCE = Late(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)\Z")
-_ONE_LINE = Late(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,})([^`]+)\1[ \t]*\Z")
-_ON_THE_FENCE = Late(r"[ \t]*(?:([^\s`]+)[ \t]+)?((?:/sbin/)?uci[ \t]+-?[a-z_]+[ \t].*)\Z")
+_FENCE = late(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)\Z")
+_ONE_LINE = late(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,})([^`]+)\1[ \t]*\Z")
+_ON_THE_FENCE = late(r"[ \t]*(?:([^\s`]+)[ \t]+)?((?:/sbin/)?uci[ \t]+-?[a-z_]+[ \t].*)\Z")
 _MARKDOWN = ("markdown", "md")
 _SHELL = ("sh", "bash", "ash", "shell", "zsh", "ksh", "busybox", "shellscript")
 _PLAIN = (
@@ -226,7 +226,7 @@ _PLAIN = (
 )  # fmt: skip
 
 # A line that is a command whatever stands around it; other programs are known by arguments that are no prose.
-_COMMAND = Late(
+_COMMAND = late(
     r"""(?:sudo[ \t]+)?(?:
     (?:/sbin/)?uci[ \t]+-?\w |
     /etc/init\.d/[\w.-]+ | /(?:s?bin|usr)/[\w./-]+ |
@@ -245,16 +245,16 @@ _COMMAND = Late(
     )""",
     re.X,
 )
-_PROGRAM = Late(r"(?:[a-z_./~][\w./+-]*(?:[ \t;&|]|\Z)|[A-Za-z_]\w*=|[({!\[])")
+_PROGRAM = late(r"(?:[a-z_./~][\w./+-]*(?:[ \t;&|]|\Z)|[A-Za-z_]\w*=|[({!\[])")
 # What stands in /etc/config, and what `uci show` prints: no commands, wherever they are.
-_DATA = Late(r"[ \t]*(?:(?:config|option|list|package)[ \t]+\S|[\w-]+\.[\w@\[\]-]+(?:\.\w+)?=)")
-_HEREDOC = Late(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
-_DOLLAR = Late(r"^[ \t]*\$[ \t]+(?=[a-z./])")
-_IN_QUOTES = Late(r"'[^']*'|\"[^\"]*\"|(?:^|[ \t])#.*")
-_OPENS = Late(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?:if|for|while|until|case|select)\b|(?:^|[ \t)])\{[ \t]*$")
-_CLOSES = Late(r"(?:^|[;&|])[ \t]*(?:fi|done|esac)\b|^[ \t]*\}")
+_DATA = late(r"[ \t]*(?:(?:config|option|list|package)[ \t]+\S|[\w-]+\.[\w@\[\]-]+(?:\.\w+)?=)")
+_HEREDOC = late(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_DOLLAR = late(r"^[ \t]*\$[ \t]+(?=[a-z./])")
+_IN_QUOTES = late(r"'[^']*'|\"[^\"]*\"|(?:^|[ \t])#.*")
+_OPENS = late(r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?:if|for|while|until|case|select)\b|(?:^|[ \t)])\{[ \t]*$")
+_CLOSES = late(r"(?:^|[;&|])[ \t]*(?:fi|done|esac)\b|^[ \t]*\}")
 # Bounded, or a line of nothing but `uci -uci -uci` is read as often as it has words.
-_WRITES = Late(
+_WRITES = late(
     r"\buci\b(?:[ \t]{1,9}-\S{1,32}){0,8}[ \t\\\n]{1,99}"
     r"(?:set|add|add_list|del_list|delete|del|rename|reorder|batch|import|revert)\b"
     r"|\A(?:set|add_list|del_list|delete|del|rename|reorder)[ \t]"
@@ -262,10 +262,10 @@ _WRITES = Late(
 
 _READ = ("show", "get", "export")
 # What is read and then cut down by other programs: those are not run, so all of it is handed back.
-_PIPED = Late(r"(uci(?:[ \t]+-[qXnNSs])*[ \t]+(?:show|get|export)[ \t]+([\w.@\[\]-]+))[ \t]*(?:\|(?!\|)|[12]?>)")
-_CONFIG_FILE = Late(r"/etc/config/([A-Za-z0-9_-]+)\Z")
+_PIPED = late(r"(uci(?:[ \t]+-[qXnNSs])*[ \t]+(?:show|get|export)[ \t]+([\w.@\[\]-]+))[ \t]*(?:\|(?!\|)|[12]?>)")
+_CONFIG_FILE = late(r"/etc/config/([A-Za-z0-9_-]+)\Z")
 _READ_FLAGS = ("-q", "-X", "-n", "-N", "-S", "-s")
-_PLACE = Late(r"([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]+\])(?:\.[A-Za-z0-9_]+)?)?\Z")
+_PLACE = late(r"([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]+\])(?:\.[A-Za-z0-9_]+)?)?\Z")
 # What is often written next to changes and may be left out: never run, with a note that says who does it.
 _SUGGESTED = {
     **dict.fromkeys(("opkg", "apk"), "packages are the owner's: LuCI, System, Software, or this command over SSH"),

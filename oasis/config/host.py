@@ -17,7 +17,7 @@ import re
 
 from oasis import providers
 from oasis.errors import SettingsError
-from oasis.system.late import Late
+from oasis.system.late import late
 from oasis.uci.model import Section
 
 if False:  # annotations only
@@ -170,13 +170,13 @@ _DIGITS = r"[+-]?(?:0|[1-9](?:_?[0-9])*)(?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9
 _ITEM = rf"(?:{_STRING}|(?:true|false|{_DIGITS})(?![\w.:-]))"
 _LIST = rf"\[{_GAP}(?:{_ITEM}{_GAP}(?:,{_GAP}|(?=\])))*\]"
 _KEY = rf"(?:[A-Za-z0-9_-]+|{_STRING})"
-_LINE = Late(
+_LINE = late(
     rf"[ \t]*(?:(?:(\[\[?)[ \t]*({_KEY})[ \t]*(\]\]?)|({_KEY})[ \t]*=[ \t]*({_ITEM}|{_LIST}))[ \t]*)?"
     r"(?:#[^\n]*)?(?:\r?\n|\Z)"
 )
-_ITEMS = Late(rf"#[^\n]*|({_ITEM})")
+_ITEMS = late(rf"#[^\n]*|({_ITEM})")
 _HINT = "a value is a text in quotes on its line, a number, true, false or a [list] of these"
-_ESCAPE = Late(r"\\(?:[uU]([0-9A-Fa-f]+)|(.))")
+_ESCAPE = late(r"\\(?:[uU]([0-9A-Fa-f]+)|(.))")
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\"}
 
 

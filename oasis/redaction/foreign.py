@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from oasis.catalogue import address_text, entries, validators
 from oasis.core import jsonl
 from oasis.redaction import secret_options
-from oasis.system.late import Late
+from oasis.system.late import late
 
 DEVICES = "device names"
 NETWORKS = "network names"
@@ -27,7 +27,7 @@ NAME = ".name"
 _OWN = "oasis_"
 # A name of a section, or what must be one, is no sentence when it is no longer than a network device's may be.
 NAME_CHARS = 15
-_PLAIN = Late(r"[0-9A-Fa-fx.:/,*%!-]*\Z|[0-9.:/,*%! -]*\Z")  # numbers, addresses, networks, rows of them
+_PLAIN = late(r"[0-9A-Fa-fx.:/,*%!-]*\Z|[0-9.:/,*%! -]*\Z")  # numbers, addresses, networks, rows of them
 _free: dict[str, bool] = {}
 _stock: dict[str, list[str]] = {}
 

@@ -14,15 +14,15 @@ from oasis.errors import PolicyError
 from oasis.redaction import secret_options
 from oasis.redaction.foreign import HIDDEN
 from oasis.redaction.redactor import ENTERED
-from oasis.system.late import Late
+from oasis.system.late import late
 
 if False:  # annotations only
     from oasis.redaction.redactor import Redactor
     from oasis.uci.edit import Operation
 
-_WHOLE = Late(r"«secret:[0-9a-f]+»\Z")
+_WHOLE = late(r"«secret:[0-9a-f]+»\Z")
 # Also without its marks: a model may lose them, and the rest must not become a password.
-_ANY = Late(r"secret:[0-9a-f]{8}")
+_ANY = late(r"secret:[0-9a-f]{8}")
 # Where a secret comes from, as a plan card tells it; see change/text_origin.py.
 FROM_KEY_BUTTON = "entered with the key button"
 COPIED_FROM = "copied from %s"

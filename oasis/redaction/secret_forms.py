@@ -27,7 +27,7 @@ from oasis.errors import OasisError, UsageError
 from oasis.redaction import secret_options
 from oasis.redaction.redactor import SECRET_CHARS, walk, written_forms
 from oasis.redaction.secret_options import MASK
-from oasis.system.late import Late
+from oasis.system.late import late
 from oasis.uci.shell_words import commands
 
 if False:  # annotations only
@@ -44,7 +44,7 @@ _QUOTED = r"""'[^'\n]{1,4096}'|"(?:\\.|[^"\\\n]){1,4096}"|\\"(?:\\\\.|[^"\\\n]){
 _BARE = r"""[^\s"'`,;&<>(){}\[\]\\|]{1,4096}"""
 _VALUE = "(%s|%s)" % (_QUOTED, _BARE)
 # What a value may be that is no secret: a switch, a number of one digit, a path, a mask, a word for none.
-_NONE = Late(
+_NONE = late(
     r"[0-9]?|on|off|yes|no|true|false|none|null|nil|unset|set|empty|auto|default|generate|required|optional|disabled|"
     r"enabled|/[\w./@-]*|\$\w{0,40}|\$\{.*|\$p\$.*|%.{0,8}|<.*|\*+|\.+|…|[xX]+|«.*|\(.*|\[[A-Z_]+\]|your[_-]\w+|open|"
     r"wrong|invalid|unknown|missing|changed|ok|ask|prompt|file:.*|[Pp]assword|secret|hidden|redacted|String|Boolean|"
@@ -56,35 +56,35 @@ _WEAK = ("key", "key1", "key2", "key3", "key4", "pin", "otp", "token", "credenti
          "communityname", "bearer", "pass", "secret", "puk")  # fmt: skip
 _PLAIN = ("pass", "secret", "token")  # of these, alone in a name
 
-_rules: list[tuple[tuple[str, ...], Late]] = []
+_rules: list[tuple[tuple[str, ...], re.Pattern[str]]] = []
 
-_PEM = Late(r"-----BEGIN (?!CERTIFICATE|PUBLIC|RSA PUBLIC|X509|DH PARAM|EC PARAM|SSH2 PUBLIC)[A-Za-z0-9 ]{1,40}-----")
-_PEM_BODY = Late(r"(?:(?:\s|\\[nrt]|#)+(?:[A-Za-z-]{3,16}: [^\n\\]{1,120}|[A-Za-z0-9+/=]{1,100})(?=[\s\\]|$|-----))*")
+_PEM = late(r"-----BEGIN (?!CERTIFICATE|PUBLIC|RSA PUBLIC|X509|DH PARAM|EC PARAM|SSH2 PUBLIC)[A-Za-z0-9 ]{1,40}-----")
+_PEM_BODY = late(r"(?:(?:\s|\\[nrt]|#)+(?:[A-Za-z-]{3,16}: [^\n\\]{1,120}|[A-Za-z0-9+/=]{1,100})(?=[\s\\]|$|-----))*")
 # The first or last line of a block, whatever stands before it: the mark of a quote, a program's name, a time.
-_EDGE = Late(r"-----(?:BEGIN|(END)) ([A-Za-z0-9 ]{1,40})-----|Private-(?:Lines|(MAC)): ")
+_EDGE = late(r"-----(?:BEGIN|(END)) ([A-Za-z0-9 ]{1,40})-----|Private-(?:Lines|(MAC)): ")
 _OPEN = ("CERTIFICATE", "PUBLIC", "RSA PUBLIC", "X509", "DH PARAM", "EC PARAM", "SSH2 PUBLIC", "PGP PUBLIC",
          "PGP SIGN", "PGP MESS", "NEW CERTIFICATE", "TRUSTED CERT", "PKCS7", "CMS")  # fmt: skip
-_LINE = Late(r"(?:[^\n\\]|\\(?![nr]))+")
-_LAST = Late(r"[A-Za-z0-9+/]+={0,2}")
-_LONG = Late(r"[A-Za-z0-9+/=]{20,}")
+_LINE = late(r"(?:[^\n\\]|\\(?![nr]))+")
+_LAST = late(r"[A-Za-z0-9+/]+={0,2}")
+_LONG = late(r"[A-Za-z0-9+/=]{20,}")
 _LONG_CHARS = 20
 _STRANGE = 8  # lines of other programs between those of a block
-_GENERATED = Late(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")  # as wg genkey prints it
-_INLINE = Late(r"<(key|tls-auth|tls-crypt|tls-crypt-v2|secret|pkcs12|auth-user-pass|extra-certs-key)>", re.I)
+_GENERATED = late(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")  # as wg genkey prints it
+_INLINE = late(r"<(key|tls-auth|tls-crypt|tls-crypt-v2|secret|pkcs12|auth-user-pass|extra-certs-key)>", re.I)
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # letters and signs as wide as Chinese ones
-_STRING = Late(r'"(?:\\.|[^"\\])*"')
+_STRING = late(r'"(?:\\.|[^"\\])*"')
 # name=value, name: "value"; the name and the sign, then what stands behind one that is a secret's
-_NAMED = Late(
+_NAMED = late(
     r"""(?<![\w.«-])([A-Za-z_][\w.-]{1,80})(?![\w.-])(?:\[[0-9]{1,4}\])?\\?["']?(\s{0,4}=\s{0,4}|\s{0,4}:\s{0,4})"""
 )
-_BEHIND = Late(_VALUE)
+_BEHIND = late(_VALUE)
 # UCI as in a file, and as `uci show` has it
-_OPTION = Late(
+_OPTION = late(
     r"""(?:\b|^)(?:option|list)[ \t]{1,8}["']?(\w{1,80})["']?[ \t]{1,8}('[^'\n]{1,4096}'?|"[^"\n]{1,4096}"?)"""
     r"""|^[ \t]{0,8}(?:option|list)[ \t]{1,8}(\w{1,80})[ \t]{1,8}([^\s'"]{1,4096})""",
     re.M,
 )
-_SHOWN = Late(r"""(?<![\w-])[\w-]{1,64}\.[^\s.='"]{1,64}\.(\w{1,80})=""")
+_SHOWN = late(r"""(?<![\w-])[\w-]{1,64}\.[^\s.='"]{1,64}\.(\w{1,80})=""")
 
 
 def spans(text: str) -> list[Span]:
@@ -95,7 +95,7 @@ def spans(text: str) -> list[Span]:
         for words, pattern in forms:
             for name, part in (("{value}", _VALUE), ("{quoted}", _QUOTED), ("{bare}", _BARE)):
                 pattern = pattern.replace(name, part)
-            made.append((tuple(words), Late(pattern, re.I | re.M)))
+            made.append((tuple(words), late(pattern, re.I | re.M)))
         _rules[:] = made  # at once: another thread that looks meanwhile must not judge by half of them
     if not text.isascii():
         text = text.translate(_WIDE)  # one character for one: the places stay
@@ -259,7 +259,7 @@ def replaced(text: str, found: list[Span], shown: Callable[[str], str]) -> str:
 
 # Of phrases.json, read with the first sentence about a password. One text a list: as sets the words are 85 kB for good.
 _words: dict[str, str] = {}
-_patterns: dict[str, Late] = {}
+_patterns: dict[str, re.Pattern[str]] = {}
 # Without one of these a sentence is about no password.
 _CALLED_SHORT = ("pass", "wort", "schl", "psk", "key", "secret", "pin", "puk", "pw", "pas", "user", "log",
                  "account", "zugang", "code", "wacht", "parola", "has", "парол", "ifre", "contrase", "clave", "mot de",
@@ -273,13 +273,13 @@ _WORDS_MOST = 8
 _WORDS_LEAST = 3
 _LONG_WORD_CHARS = 6
 _SHORT_CHARS = 5
-_END = Late(r"[\n;!?]|[.,]\s")
-_IN_CLAUSE = Late(r"[^\s\"'`“”„«»,;]+")
-_LETTERS = Late(r"[^\W\d_]{2,24}(?:'[^\W\d_]{1,3})?")
-_CASED = Late(
+_END = late(r"[\n;!?]|[.,]\s")
+_IN_CLAUSE = late(r"[^\s\"'`“”„«»,;]+")
+_LETTERS = late(r"[^\W\d_]{2,24}(?:'[^\W\d_]{1,3})?")
+_CASED = late(
     r"[A-Z]\w*[a-z]\w*[0-9]{2,}|\w*[a-z][A-Z]\w*|[^\W\d_]+[0-9]{2,}[^\W_]*|[^\W\d_]{2,}[0-9][^\W_]{2,}|[A-Z][a-z]{5,}[0-9]"
 )
-_GIVEN = Late(r"(?!radio|wlan|eth|default|openwrt|guest)[a-z]{4,}[0-9]")
+_GIVEN = late(r"(?!radio|wlan|eth|default|openwrt|guest)[a-z]{4,}[0-9]")
 
 
 def _load() -> None:
@@ -291,7 +291,7 @@ def _load() -> None:
         pattern = "".join(lines)
         for part, text in lists["parts"].items():
             pattern = pattern.replace("{%s}" % part, "".join(text))
-        made[name] = Late(pattern, re.I)
+        made[name] = late(pattern, re.I)
     for name in lists:
         if isinstance(lists[name], list):
             _words[name] = "\0%s\0" % "\0".join(" ".join(lists[name]).split())
@@ -422,9 +422,9 @@ def given(text: str) -> set[str]:
 
 # What stands before a value: a quote when the whole argument is in quotes, and the path. It is looked for at the
 # beginning of a word only: elsewhere, a word of 70,000 letters would be read as often as it has letters.
-_PATH = Late(r"(['\"]?)(?<![\w-])([\w-]+)\.[^\s.='\"]+\.(\w+)=")
+_PATH = late(r"(['\"]?)(?<![\w-])([\w-]+)\.[^\s.='\"]+\.(\w+)=")
 # A value as a shell reads one word: quoted, escaped or plain pieces; without an end of a quote, all that is left.
-_SHELL_WORD = Late(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|[^\s;'"\\])*""", re.S)
+_SHELL_WORD = late(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|[^\s;'"\\])*""", re.S)
 
 
 def typed_values(given: object) -> list[str]:

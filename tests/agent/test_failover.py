@@ -16,7 +16,7 @@ KEY = "sk-test-0123456789abcdef"
 
 
 def service(identifier, vendor="openai", context_tokens=0):
-    place = {"identifier": identifier, "base_url": "", "model": identifier + "-1", "vendor": vendor}
+    place = {"identifier": identifier, "profile": vendor, "base_url": "", "model": identifier + "-1", "vendor": vendor}
     return {**place, "context_tokens": context_tokens}
 
 
@@ -36,7 +36,7 @@ class Turns:
         self.scripts = scripts
         self.asked, self.notes, self.events, self.windows = [], [], [], []
         self.too_long = False
-        windows = Windows(None, None, None)
+        windows = Windows(None, None, lambda: 0.0)
         self.failover = Failover(services, self.ask_one, self.emit, self.context, windows)
 
     def ask_one(self, service, messages, tools, on_event):

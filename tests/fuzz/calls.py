@@ -54,6 +54,9 @@ class _Facts:
     def devices(self):
         return []
 
+    def called(self, name):
+        return []
+
 
 def programs(data):
     """What becomes a word of a program is a plain name or address, never an option, or it is refused."""

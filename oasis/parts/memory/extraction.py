@@ -22,7 +22,7 @@ from itertools import islice, pairwise
 from oasis.core import clean, jsonl
 from oasis.parts.memory.ranking import is_dense, touches, words
 from oasis.parts.memory.structured import object_schema, value
-from oasis.system.late import Late
+from oasis.system.late import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 # Of a fact in a script without blanks, how many pairs of letters stand in what was said: endings and particles differ.
 DENSE_GROUND = 0.5
 # What a sentence falls into: each part is denied, or not, for itself.
-_CLAUSE = Late(
+_CLAUSE = late(
     r"[.,:](?=\s|$)|[;!?\n、。，；：！？]|\b(?:but|aber|sondern|pero|mais|ma|mas)\b"
     r"|\b(?:and|und|y|et)\b(?=\s+(?:i|my|we|our|ich|mein\w*|wir|unser\w*|yo|mi|mis|je|mon|ma|mes)\b)"
 )
 # Words that turn what is said into its opposite.
-_NO = Late(
+_NO = late(
     r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|dont|doesnt|\w+n['’]t|kein\w*|nicht\w?|nie|niemals"
     r"|niemand|ohne|nunca|jam[aá]s|nadie|sin|non|ne|pas|jamais|aucune?|rien|não|geen|niet|nooit|не|нет|никогда|без)\b"
     r"|\bn['’]|ません|ない|なかった|不|没|沒|않|없"
@@ -154,9 +154,9 @@ _INSIDE_CHARS = 6
 _NEAR = 8
 _NEAR_CHARS = 300
 _SAID = 50
-_MASKED = Late(r"«\s*\w+\s*:|\*{4,}|•{3,}|\[redacted\]|<(?:password|key|secret|token)>", re.I)
+_MASKED = late(r"«\s*\w+\s*:|\*{4,}|•{3,}|\[redacted\]|<(?:password|key|secret|token)>", re.I)
 # Forms that keys have. Source: the documentations of their makers, RFC 7515 (JWT), RFC 7468 (PEM), WireGuard's keys.
-_KEYS = Late(
+_KEYS = late(
     r"-----BEGIN|\bssh-(?:rsa|ed25519|dss)\s|\becdsa-sha2-|\bAAAA[A-Za-z0-9+/]{16,}"
     r"|\b(?:sk|rk|pk|gsk|xai|csk|hf|nvapi|pplx|ghp|gho|ghu|ghs|ghr|glpat|npm|pypi|xox[abprs]|shpat|dop_v1)[-_][\w-]{8,}"
     r"|\bgithub_pat_\w+|\bAKIA[0-9A-Z]{12,}|\bASIA[0-9A-Z]{12,}|\bAIza[\w-]{20,}|\bya29\.[\w-]+"
@@ -167,16 +167,16 @@ _KEYS = Late(
     re.I,
 )
 # Long runs of letters and digits that are no words: hexadecimal, base 32, base 64.
-_HEX = Late(r"\b[0-9a-f]{16,}\b", re.I)
-_RUN = Late(r"[A-Za-z0-9+/_=-]{16,}")
-_GROUPS = Late(r"\b[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,}\b")
-_CARD = Late(r"\b[0-9](?:[ -]?[0-9]){12,18}\b")
-_IBAN = Late(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")
-_MAC = Late(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.I)
-_LATIN = Late(r"[!-~]+")
+_HEX = late(r"\b[0-9a-f]{16,}\b", re.I)
+_RUN = late(r"[A-Za-z0-9+/_=-]{16,}")
+_GROUPS = late(r"\b[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,}\b")
+_CARD = late(r"\b[0-9](?:[ -]?[0-9]){12,18}\b")
+_IBAN = late(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")
+_MAC = late(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.I)
+_LATIN = late(r"[!-~]+")
 # A code of a door, a lock or a telephone; years are none.
-_CODE = Late(r"(?<![\w.:/-])(?!(?:19|20)[0-9]{2}(?!\d))[0-9]{4,12}(?![\d:/-]|\.\d)")
-_ASSIGNED = Late(r"(?<![\w@.-])[\w@-]+\.[^\s.='\"]+\.(?:key|sae_password|psk|password|passwd|secret|private_key|"
+_CODE = late(r"(?<![\w.:/-])(?!(?:19|20)[0-9]{2}(?!\d))[0-9]{4,12}(?![\d:/-]|\.\d)")
+_ASSIGNED = late(r"(?<![\w@.-])[\w@-]+\.[^\s.='\"]+\.(?:key|sae_password|psk|password|passwd|secret|private_key|"
                        r"preshared_key|pincode|token|api_key|username)\s*[= ]", re.I)  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from oasis.config.settings import OFFLINE
 from oasis.errors import OasisError, ProviderError
-from oasis.system.late import Late
+from oasis.system.late import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ K1, B = 1.2, 0.75
 # How much the first places of an order count before all others; that of the paper.
 FUSED = 60
 
-_WORD = Late(r"[^\W_]+")
+_WORD = late(r"[^\W_]+")
 # Hiragana, katakana, CJK and Hangul: there words are not spaced, or change their ends.
-_UNSPACED = Late(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_UNSPACED = late(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 # Words of most questions say nothing about what is asked.
 COMMON = frozenset([
     "a", "an", "and", "are", "as", "at", "be", "by", "can", "das", "de", "der", "des", "di", "die", "do", "does",

@@ -13,7 +13,7 @@ import re
 
 from oasis.parts.offline.clause import FILLER, SENTENCE_CHARS, VERBS, Segment, narrow, tokenize
 from oasis.parts.offline.expressions import Alternatives
-from oasis.system.late import Late
+from oasis.system.late import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,10 +178,10 @@ def merged(language: Language, caution: Caution) -> Language:
 
 _ACTING: tuple[Kind, ...] = ("now", "forever")  # of times that ask for nothing but what is done
 KINDS: tuple[Kind, ...] = ("never", "end", "tomorrow", "today", "daily", "day")
-_PART = Late(r"\{([a-z]{2}_[a-z]+)\}")
-_WRITTEN = Late(r"(?<![\w:.-])(\d{1,2}):(\d\d)(?![\w:]|\.\d)", re.ASCII)
+_PART = late(r"\{([a-z]{2}_[a-z]+)\}")
+_WRITTEN = late(r"(?<![\w:.-])(\d{1,2}):(\d\d)(?![\w:]|\.\d)", re.ASCII)
 _ENDS = {"until", "to"}
-_CLOCK = Late(r"\d{2}:\d{2}\Z")
+_CLOCK = late(r"\d{2}:\d{2}\Z")
 _KEPT = {"device", "devices"}  # a name of the router's own is no time, however it reads
 
 

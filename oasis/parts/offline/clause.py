@@ -39,7 +39,7 @@ import re
 from oasis.catalogue.entries import distance
 from oasis.core import addresses, clean
 from oasis.parts.offline.expressions import may_fit, needs
-from oasis.system.late import Late
+from oasis.system.late import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ SENTENCE_TOKENS = 80
 _CJK = (("\u301c", "\u301c"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uff66", "\uff9f"))
 _QUOTES = ("“”", "„“", "„”", "«»", "‘’", '""', "``", "「」", "『』", "''")
 # What stands for a secret (redaction/placeholders.py) is a value with its marks; without them it is a text of its own.
-SECRET = Late("«secret:[0-9a-f]+»")
+SECRET = late("«secret:[0-9a-f]+»")
 _LEADING = "([{<¿¡"
 _TRAILING = ".,;:!?)]}>…。、！？，；："
 
@@ -186,13 +186,13 @@ ORDINARY = "ordinary"  # words that mean nothing here, and are no names either
 _PART = 3  # letters of the shortest word that is looked for in a long one
 _PACKAGES = ("luci-", "kmod-", "lib", "python3-")  # such names are one word each
 _LINKS = ("", "s", "n", "en", "es")  # what stands between the words of a compound
-_MEASURE = Late(r"(\d+(?:[.,]\d+)?)([^\W\d_]+)\Z")
-_PIECES = Late(r"[-/+&]")
-_PORT = Late(r"(tcp|udp|port)(\d+)\Z")
-_SPAN = Late(r"(\d+(?:\.\d+){3})[-–~](\d+(?:\.\d+){3})\Z")
-_RATES = Late(r"(\d{1,4})/(\d{1,4})\Z")  # 100/20 mbit
-_INNER = Late(r"([a-z][a-z0-9-]*):(\d{2,5})\Z")  # nas:443
-_WORD = Late(r"[^\W\d_]+(?:'[^\W\d_]+)?\Z")
+_MEASURE = late(r"(\d+(?:[.,]\d+)?)([^\W\d_]+)\Z")
+_PIECES = late(r"[-/+&]")
+_PORT = late(r"(tcp|udp|port)(\d+)\Z")
+_SPAN = late(r"(\d+(?:\.\d+){3})[-–~](\d+(?:\.\d+){3})\Z")
+_RATES = late(r"(\d{1,4})/(\d{1,4})\Z")  # 100/20 mbit
+_INNER = late(r"([a-z][a-z0-9-]*):(\d{2,5})\Z")  # nas:443
+_WORD = late(r"[^\W\d_]+(?:'[^\W\d_]+)?\Z")
 _NAMING = {"called", "rename", "hostname", "peer"}
 _FUZZY = 4  # letters; of a shorter word nobody can tell what it should have been
 
@@ -624,19 +624,19 @@ class Clause:
         return at
 
 
-_NUMBER = Late(r"\d{1,9}(?:[.,]\d{1,3})?\Z")
-_RANGE = Late(r"(\d{1,5})[-–:~](\d{1,5})\Z")
-_CLOCK = Late(r"([01]?\d|2[0-4])[:h.]([0-5]\d)(?::00)?(?:hs?|hrs)?\Z")
-_HOURS = Late(r"([01]?\d|2[0-4])(?::([0-5]\d))?[-–~]([01]?\d|2[0-4])(?::([0-5]\d))?\Z")
-_MAC = Late(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\Z|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}\Z")
-_DOMAIN = Late(r"(?:https?://)?((?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+[a-z]{2,24})(?:/\S*)?\Z")
-_LIKE_ADDRESS = Late(r"\d+(?:\.\d+){3}(?:/\d+)?\Z")
+_NUMBER = late(r"\d{1,9}(?:[.,]\d{1,3})?\Z")
+_RANGE = late(r"(\d{1,5})[-–:~](\d{1,5})\Z")
+_CLOCK = late(r"([01]?\d|2[0-4])[:h.]([0-5]\d)(?::00)?(?:hs?|hrs)?\Z")
+_HOURS = late(r"([01]?\d|2[0-4])(?::([0-5]\d))?[-–~]([01]?\d|2[0-4])(?::([0-5]\d))?\Z")
+_MAC = late(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\Z|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}\Z")
+_DOMAIN = late(r"(?:https?://)?((?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+[a-z]{2,24})(?:/\S*)?\Z")
+_LIKE_ADDRESS = late(r"\d+(?:\.\d+){3}(?:/\d+)?\Z")
 _BANDS = {"2.4": "2g", "2,4": "2g", "2": "2g", "5": "5g", "5.0": "5g", "6": "6g"}
 _SPEEDS = {"u_kbit": 1, "u_mbit": 1000, "u_gbit": 1000_000}
 _MINUTES = {"u_minute": 1, "u_hour": 60, "u_day": 1440, "u_week": 10080}
 _HALVES = {"u_am", "u_pm", "u_night"}
 _PARTS_OF_HOURS = {"u_halfto", "u_half", "u_quarter", "u_quarterto", "u_at"}
-_NAME_PARTS = Late(r"[^\W_]+")
+_NAME_PARTS = late(r"[^\W_]+")
 _NO_NAMES = {*VERBS, "and"}
 NAME_TOKENS = 4  # of a device's name as people say it
 
