@@ -51,9 +51,9 @@ def daemon(tmp_path, model):
     started.stop()
 
 
-def until(look):
+def until(look, wait_s=WAIT_S):
     """Wait until something is there, and return it."""
-    end = time.monotonic() + WAIT_S
+    end = time.monotonic() + wait_s
     while True:
         found = look()
         if found:
