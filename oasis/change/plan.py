@@ -383,7 +383,7 @@ class Planner:
             from oasis.catalogue import entries
 
             if package in entries.packages():
-                hint = "install the package first, mostly called so too; a model may name it in install, with the change"
+                hint = "install the package first, mostly called so too; a model may name it in `install`"
                 raise UciError("%s is not installed: there is no /etc/config/%s" % (package, package), hint)
             raise UciError("there is no configuration package %r" % package, "there are: " + there)
         return data
