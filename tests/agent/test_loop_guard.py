@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oasis.agent.loop_guard import SAME, Repeats
 from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
-from tests.daemon.test_wiring import config, follow
+from tests.daemon.test_wiring import config, follow, of_type
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 
 LOOK = ("status", {"what": "overview"})
@@ -20,7 +20,7 @@ def test_a_call_that_is_made_again_and_again_is_not_made_and_the_model_is_told(r
     server = serve(*[LOOK] * 6, "Enough.", knows_tools=True)
     daemon = run("compatible", server.url, "tiny")
     started = daemon.call("run.start", message="how is it?")
-    assert follow(daemon, started)[-1]["state"] == "done"
+    assert of_type(follow(daemon, started), "end")[0]["state"] == "done"
     found = results(daemon, started)
     assert [bool(block.get("is_error")) for block in found] == [False] * SAME + [True] * (6 - SAME)
     assert "the very same call was made 3 times already" in found[SAME]["content"][0]["text"]

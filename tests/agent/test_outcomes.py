@@ -93,7 +93,7 @@ def test_a_second_change_that_waits_ends_with_its_run(here):
     made = change_until_second(here)
     here.daemon.call("run.cancel", run=here.started["run"])
     assert "error" not in here.daemon.call("change.confirm", change=made["id"], unproved=True)
-    assert here.follow()[-1]["state"] == "cancelled"
+    assert of_type(here.follow(), "end")[0]["state"] == "cancelled"
     assert here.daemon.call("change.list")["changes"][0]["id"] == made["id"]
     assert b"'attic'" not in config(here.root, "system")
 

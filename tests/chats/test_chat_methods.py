@@ -9,6 +9,7 @@ import pytest
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, SettingsError, StoreError, UsageError
 from oasis.system.root import Root
+from tests.daemon.test_wiring import of_type
 from tests.oasisd import copy_root, set_option
 
 OWNER = {"name": "owner", "terminal": False}
@@ -40,7 +41,7 @@ class Talk:
         """Have a message answered; return (chat, events)."""
         run = self("run.start", message=message, **params)
         events, since, deadline = [], 0, time.monotonic() + 30
-        while not events or events[-1]["type"] != "end":
+        while not of_type(events, "end"):
             assert time.monotonic() < deadline
             reply = self("run.poll", run=run["run"], since=since, wait_ms=2000)
             events, since = events + reply["events"], reply["next"]
@@ -83,7 +84,7 @@ def test_a_chat_is_renamed_searched_archived_forgotten_and_deleted(talk):
     assert talk("chat.search", text="bananas")["found"] == []
     talk("chat.archive", id=chat, archived=False)
     _, events = talk.say("help", chat=chat)
-    assert events[-1]["state"] == "done" and talk.item(chat)["exchanges"] == 2
+    assert of_type(events, "end")[0]["state"] == "done" and talk.item(chat)["exchanges"] == 2
     talk("chat.delete", id=chat)
     assert talk("chat.list") == {"item": []}
 
@@ -167,7 +168,7 @@ def test_other_kinds_of_sync_answer_as_well(tmp_path, sync):
     talk = Talk(daemon)
     try:
         chat, events = talk.say("call this router attic")
-        assert events[-1]["state"] == "done"
+        assert of_type(events, "end")[0]["state"] == "done"
         assert any(event["type"] == "change" for event in events)
         assert len(talk("chat.load", id=chat)["messages"]) == 4
     finally:

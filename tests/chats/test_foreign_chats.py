@@ -150,12 +150,12 @@ def test_long_answers_do_not_switch_the_built_in_service_off(talk):  # noqa: F81
     requests = len(here.model.requests)
     started = here.daemon.call("run.start", message="call this router attic")
     events = follow(here.daemon, started)
-    assert events[-1]["state"] == "done" and of_type(events, "change"), events
+    assert of_type(events, "end")[0]["state"] == "done" and of_type(events, "change"), events
     assert any("only the built-in service answers" in event["text"] for event in of_type(events, "note"))
     assert len(here.model.requests) == requests, "no model is asked"
     for item in here.daemon.call("chat.list")["item"][1:]:
         here.daemon.call("chat.delete", id=item["id"])
-    assert here.say("and now", "there is room")[2][-1]["state"] == "done"
+    assert of_type(here.say("and now", "there is room")[2], "end")[0]["state"] == "done"
     assert len(here.model.requests) > requests
 
 
