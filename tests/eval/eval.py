@@ -1,11 +1,12 @@
 """`make eval`: plain language to a working router, judged by what came of it.
 
     python3 tests/eval/eval.py [--service NAME] [--base-url URL] [--model NAME] [--key-file FILE] [--answers FILE]
-                               [--folder DIR] [--context-tokens N] [--record FILE] [--costs] [--sample N] [--results]
-                               [--json FILE] [WORD…]
+                               [--folder DIR] [--context-tokens N] [--record FILE] [--costs] [--sample N] [--sets]
+                               [--results] [--json FILE] [WORD…]
 
-WORDs choose tasks by id, kind or language; the kind operator, which has two halves operator-a and operator-b, is played
-only when one of these is said. --costs prints what each task's requests took. A key is read from the file, or from the
+WORDs choose tasks by id, kind, language or fresh set. A fresh set, and the kind operator, which has two halves, are
+played only when they are said (operator-a and operator-b each half); --sets plays the fresh sets as well and prints
+them next to the others. --costs prints what each task's requests took. A key is read from the file, or from the
 environment variable that the service's other programs read it from; never from the command line. What a service
 answered is recorded on request, with what it was sent, and judged again with --service recorded --answers FILE.
 Services: services.py; by hand: hand.py; gates: judge.py; tasks: tasks.py.
@@ -103,9 +104,10 @@ def result(task: tasks.Task, played: Played) -> report.Result:
     gate, why = judge(task, played)
     repairs = played.refusals()
     return {
-        **{key: task[key] for key in ("id", "kind", "language", "expect")},
+        **{key: task[key] for key in ("id", "kind", "language", "expect", "set") if key in task},
         "passed": not gate, "gate": gate, "why": why, "first_try": not gate and not repairs and not played.questions,
-        "repairs": repairs, "questions": played.questions, "calls": len(played.requests), **played.usage(),
+        "is_wrong": bool(gate) and played.is_last_changing, "repairs": repairs, "questions": played.questions,
+        "calls": len(played.requests), **played.usage(),
         "sent_tokens": [transcript.tokens(json.loads(body)) for body in played.requests],
         "seconds": round(played.seconds, 2), "said": played.said()[-_SAID_CHARS:],
     }  # fmt: skip
@@ -136,6 +138,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     for name in ("--base-url", "--model", "--key-file", "--answers", "--record", "--json", "--note", "--folder"):
         parser.add_argument(name, default="")
     parser.add_argument("--context-tokens", type=int, default=0, help="of the service hand: its window")
+    parser.add_argument("--sets", action="store_true", help="the built-in service on the fresh sets as well")
     parser.add_argument("--costs", action="store_true", help="print rounds and tokens of each task")
     parser.add_argument("--sample", type=int, default=0, help="so many tasks, evenly over all")
     parser.add_argument("--results", action="store_true", help="put the table into RESULTS.md")
@@ -147,6 +150,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _arguments(argv)
     try:
         chosen = tasks.chosen(arguments.words)
+        if arguments.sets:
+            chosen += tasks.chosen(tasks.sets())
         asked = service(arguments)
     except (ValueError, OSError) as error:
         print(f"eval: {error}", file=sys.stderr)
@@ -183,19 +188,22 @@ def _write(
     note = arguments.note or f"{len(results)} of {len(every)} tasks, {seconds:.0f} s."
     note = " ".join(filter(None, (note, report.half(asked.name, results))))
     text = report.table(name, results, note)
+    if arguments.sets:
+        text = report.sets(results)
     if arguments.costs:
         text += "\n" + transcript.table([(one["id"], one["sent_tokens"], one["passed"]) for one in results])
     os.makedirs(BUILD, exist_ok=True)
-    path = arguments.json or f"{BUILD}/{asked.name}.json"
+    name = "sets" if arguments.sets else asked.name
+    path = arguments.json or f"{BUILD}/{name}.json"
     with open(path, "w", encoding="utf-8") as handle:
         json.dump(
             {"service": asked.name, "model": asked.model, "seconds": seconds, "results": results}, handle, indent=1
         )
-    with open(f"{BUILD}/{asked.name}.md", "w", encoding="utf-8") as handle:
+    with open(f"{BUILD}/{name}.md", "w", encoding="utf-8") as handle:
         handle.write(text)
     print(f"\n{text}\n{report.failures(results)}\n\nall of it: {os.path.relpath(path, REPOSITORY)}")
     if arguments.results:
-        report.put(asked.name, text)
+        report.put(name, text)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Play one task: a fresh router, the real daemon, the owner's sentences, and an owner who decides as the task says.
 
 The owner approves what is shown in tasks that are to change something, and keeps what waits for that at once; in all
-others they decline, unless the task says otherwise. They say yes once when they are asked whether that is meant, where
-they want anything. What came of it is a Played; nothing is judged here.
+others they decline, unless the task says otherwise. Where they want anything and are asked whether that is meant, they
+say yes once when the question says back every value that they said and that the task is about, else no. What came of
+it is a Played; nothing is judged here.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from tests.oasisd import Daemon, start_daemon
 
 POLL_MS = 5000
 YES = {"en": "yes", "de": "ja", "es": "sí", "ja": "はい", "zh": "是的"}
+NO = {"en": "no", "de": "nein", "es": "no", "ja": "いいえ", "zh": "不是"}
 # Daemons that begin at once on a machine of two processors take longer than they are given.
 _BEGINNING = threading.BoundedSemaphore(4)
+_VALUES = {"value", "ssid", "device", "servers", "ip", "name", "domain", "port", "inner", "from", "to"}
 PLAN_TOOLS = ("configure", "service", "undo")
 
 
@@ -47,6 +50,7 @@ class Played:
         self.answers: list[dict[str, Any]] = []
         self.spread: list[str] = []  # texts that must hold no secret: what was sent, stored and shown
         self.questions = 0
+        self.is_last_changing = False  # whether the last sentence changed the configuration
         self.is_late = False
         self.seconds = 0.0
 
@@ -56,11 +60,11 @@ class Played:
     def said_last(self) -> str:
         """Return the words that answered the last sentence."""
         last = max([number for number, one in enumerate(self.messages) if one["role"] == "user"], default=0)
-        return "\n".join([_text(one["content"]) for one in self.messages[last:] if one["role"] == "assistant"]).strip()
+        return "\n".join([text(one["content"]) for one in self.messages[last:] if one["role"] == "assistant"]).strip()
 
     def said(self) -> str:
         """Return what the owner was told, in words."""
-        texts = [_text(one["content"]) for one in self.messages if one["role"] == "assistant"]
+        texts = [text(one["content"]) for one in self.messages if one["role"] == "assistant"]
         return "\n".join([*texts, *[event["text"] for event in self.of_type("note")]]).strip()
 
     def calls(self) -> list[tuple[str, dict[str, Any]]]:
@@ -77,7 +81,7 @@ class Played:
             elif block["type"] == "tool_result":
                 call = made[block["tool_use_id"]]
                 is_error = bool(block.get("is_error"))
-                found.append((call["name"], call.get("input", {}), _text(block["content"]), is_error))
+                found.append((call["name"], call.get("input", {}), text(block["content"]), is_error))
         return found
 
     def refusals(self) -> int:
@@ -150,12 +154,19 @@ class Owner:
     def speak(self) -> None:
         for sentence, does in zip(tasks.sentences(self._task), tasks.owners(self._task), strict=True):
             self._does = does
+            before = self._config()
             self._say(sentence)
             last = self._played.said()[-400:].rstrip("\n *_)」\"'")
             is_asked = not self._shown and re.search("[?？]", last)
             if is_asked and self._task["expect"] in ("change", "answer"):
                 self._played.questions += 1
-                self._say(self._task.get("reply") or YES[self._task["language"]])
+                is_back = is_said_back(tasks.sentences(self._task), self._task["goal"], last)
+                self._say(self._task.get("reply") or (YES if is_back else NO)[self._task["language"]])
+            self._played.is_last_changing = self._config() != before
+
+    def _config(self) -> dict[str, bytes]:
+        images = world.images(self._daemon.root + "/etc/config")
+        return {name: image for name, image in images.items() if name not in world.OURS}
 
     def _say(self, sentence: str) -> None:
         started = self._daemon.call("run.start", message=sentence, chat=self._chat)
@@ -175,7 +186,7 @@ class Owner:
             self._keep()
         elif self._does == "rolls back":
             roll_back(self._daemon)
-        self._played.messages = _messages(self._daemon.root, self._chat)
+        self._played.messages = messages(self._daemon.root, self._chat)
 
     def _decide(self, plan: dict[str, Any]) -> None:
         approve(self._daemon, plan)
@@ -185,6 +196,27 @@ class Owner:
 
     def _decline(self, plan: dict[str, Any]) -> None:
         self._daemon.call("plan.decline", plan=plan["id"], reason="I did not want that")
+
+
+def is_said_back(sentences: list[str], goal: list[dict[str, Any]], question: str) -> bool:
+    """Tell whether a question has the values of the goal that the owner said: nobody says yes to another name."""
+    own = "\n".join(sentences)
+    return all(_has(question, value) for value in _values(goal) if _has(own, value))
+
+
+def _values(goal: list[dict[str, Any]]) -> list[str]:
+    """Return the texts of a goal that are values: names, addresses, numbers; no password, which no question says."""
+    found: list[str] = []
+    for one in goal:
+        given = {**one.get("has", {}), **{key: one[key] for key in _VALUES & one.keys() if one.get("option") != "key"}}
+        for value in given.values():
+            found += [str(word) for word in (value if isinstance(value, list) else [value])]
+        found += _values(one.get("of", []))
+    return found
+
+
+def _has(text: str, value: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", text, re.ASCII | re.IGNORECASE) is not None
 
 
 def follow(
@@ -258,12 +290,12 @@ def _undo(daemon: Daemon, played: Played, until_s: float) -> None:
         keep(daemon)
 
 
-def _messages(root: str, chat: str) -> list[dict[str, Any]]:
+def messages(root: str, chat: str) -> list[dict[str, Any]]:
     lines = _lines(f"{root}/etc/oasis/chats/{chat}.jsonl")
     return [one for one in map(json.loads, lines) if "role" in one and "content" in one]
 
 
-def _text(content: Any) -> str:
+def text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(block["text"] for block in content if block["type"] == "text")

@@ -1,7 +1,8 @@
 """A run of the evaluation as Markdown and as JSON; and RESULTS.md, which holds one table for each service.
 
 A result is {"id", "kind", "language", "expect", "passed", "gate": the one that was shut, "why", "first_try": passed
-without a refused proposal and without a question, "repairs": refused proposals, "questions", "input_tokens",
+without a refused proposal and without a question, "set"?: the fresh set that it is of, "is_wrong": the last sentence
+changed something and the task did not pass, "repairs": refused proposals, "questions", "input_tokens",
 "output_tokens", "calls": requests to the service, "seconds", "said"}.
 """
 
@@ -18,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "RESULTS.md")
 
 Result = dict[str, Any]
+_DEVELOPMENT = "development"
 # Of the controls: what each is judged by, and which tasks these are.
 HALVES: dict[str, tuple[str, Callable[[tasks.Task], bool]]] = {
     "nothing": ("Where something was to come of it", lambda task: task["expect"] in ("change", "answer")),
@@ -42,6 +44,33 @@ def table(name: str, results: list[Result], note: str = "") -> str:
         lines.append(_row(f"in {language}", of))
     lines.append(_row("**all**", results))
     return "\n".join([line for line in lines if line is not None]) + "\n" + _gates(results)
+
+
+def sets(results: list[Result]) -> str:
+    """Return how tasks of the development set and of the fresh sets came out, and each wrong change in a line."""
+    lines = ["| tasks | number | right at once | after an answer | wrong change at once | wrong after an answer |"]
+    lines += ["| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for name in dict.fromkeys(one.get("set", _DEVELOPMENT) for one in results):
+        of = [one for one in results if one.get("set", _DEVELOPMENT) == name]
+        lines.append(_set_row(f"**{name}**", of))
+        lines += [_set_row(f"{name}, {kind}", [one for one in of if one["kind"] == kind]) for kind in tasks.KINDS]
+        lines += [
+            _set_row(f"{name}, in {word}", [one for one in of if one["language"] == word]) for word in tasks.LANGUAGES
+        ]
+    said = {one["id"]: " / ".join(tasks.sentences(tasks.load()[one["id"]])) for one in results}
+    wrong = [f'- {one["id"]}: "{said[one["id"]]}": {_line(one["why"])}' for one in results if one["is_wrong"]]
+    return "\n".join([*filter(None, lines), "", "Wrong changes:", "", *(wrong or ["none"])]) + "\n"
+
+
+def _set_row(name: str, results: list[Result]) -> str:
+    if not results:
+        return ""
+    columns = (
+        [one["first_try"] for one in results], [one["passed"] for one in results],
+        [one["is_wrong"] and not one["questions"] for one in results],
+        [one["is_wrong"] and bool(one["questions"]) for one in results],
+    )  # fmt: skip
+    return f"| {name} | {len(results)} | {' | '.join([_share(sum(of), len(results)) for of in columns])} |"
 
 
 def half(name: str, results: list[Result]) -> str:

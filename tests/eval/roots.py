@@ -11,6 +11,7 @@ HTML of a web page that {page} in a task leads to}}. Files are paths in the root
 from __future__ import annotations
 
 import functools
+import glob
 import importlib.util
 import json
 import os
@@ -31,8 +32,10 @@ LEASE_END = 4102444800
 @functools.cache
 def named() -> dict[str, dict[str, Any]]:
     """Return all start states by name, each with what it inherits."""
-    with open(os.path.join(HERE, "roots.json"), encoding="utf-8") as handle:
-        raw = json.load(handle)
+    raw: dict[str, Any] = {}
+    for path in (f"{HERE}/roots.json", *sorted(glob.glob(f"{HERE}/fresh/*/roots.json"))):
+        with open(path, encoding="utf-8") as handle:
+            raw.update(json.load(handle))
     return {name: _whole(raw, name) for name in raw}
 
 

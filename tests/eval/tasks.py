@@ -1,4 +1,4 @@
-"""The tasks: data in data/*.jsonl, read and checked.
+"""The tasks: data in data/*.jsonl and fresh/SET/tasks.jsonl, read and checked.
 
 A task is one line:
     {"id", "kind", "language", "sentence" or "turns": [sentences], "root": start state, "expect", "goal": [predicates],
@@ -13,11 +13,14 @@ owner: "approves" (and keeps), "declines", "rolls back" (approves, and rolls bac
 turns a list. Without it the owner approves where something is to change, and declines elsewhere.
 The kind `operator` is for strong models: a task of it says {"say": words} in its solution where the words count. It is
 played only when it is asked for, and has a table of its own.
+A set in fresh/ was written by people who had seen neither grammar nor data nor results, for routers of their own
+(fresh/SET/roots.json); its name is the day on which it was first played. It is played only when it is asked for.
 """
 
 from __future__ import annotations
 
 import functools
+import glob
 import json
 import os
 from typing import Any
@@ -46,8 +49,9 @@ def load() -> dict[str, Task]:
     Raises: ValueError naming the line that is none.
     """
     found: dict[str, Task] = {}
-    for kind in KINDS:  # languages last: its tasks are like those before
-        with open(f"{HERE}/data/{kind}.jsonl", encoding="utf-8") as handle:
+    # languages last: its tasks are like those before
+    for path in [*[f"{HERE}/data/{kind}.jsonl" for kind in KINDS], *sorted(glob.glob(f"{HERE}/fresh/*/tasks.jsonl"))]:
+        with open(path, encoding="utf-8") as handle:
             for line in handle:
                 task = json.loads(line)
                 if "like" in task:
@@ -57,6 +61,8 @@ def load() -> dict[str, Task]:
                 if task["id"] in found:
                     raise ValueError(f"two tasks are {task['id']}")
                 check(task)
+                if "/fresh/" in path:
+                    task["set"] = os.path.basename(os.path.dirname(path))
                 found[task["id"]] = task
     return found
 
@@ -115,9 +121,21 @@ def sample(tasks: list[Task], number: int) -> list[Task]:
 
 
 def chosen(words: list[str]) -> list[Task]:
-    """Return the tasks whose id, kind or language is among the words; all but those apart without any."""
-    every = [one for one in load().values() if one["kind"] != APART or {one["id"], APART, half(one)} & set(words)]
-    return [one for one in every if not words or {one["id"], one["kind"], one["language"], half(one)} & set(words)]
+    """Return the tasks whose id, kind, language or set is among the words; without any, all but those apart."""
+    every = [one for one in load().values() if not _apart(one) or _apart(one) & set(words)]
+    return [one for one in every if not words or {one["kind"], one["language"], *_apart(one), one["id"]} & set(words)]
+
+
+def sets() -> list[str]:
+    """Return the names of the fresh sets, the newest last."""
+    return sorted({one["set"] for one in load().values() if "set" in one})
+
+
+def _apart(task: Task) -> set[str]:
+    """Return the words of which one has to be said for a task, {} for one that is always played."""
+    if "set" in task:
+        return {task["set"], task["id"]}
+    return {task["id"], APART, half(task)} if task["kind"] == APART else set()
 
 
 def half(task: Task) -> str:

@@ -9,7 +9,21 @@ import time
 
 import pytest
 
-from tests.eval import constrained, eval, hand, judge, relay, report, roots, services, tasks, transcript, world
+from tests.eval import (
+    constrained,
+    eval,
+    hand,
+    judge,
+    play,
+    relay,
+    report,
+    roots,
+    say,
+    services,
+    tasks,
+    transcript,
+    world,
+)
 
 # A share of all tasks that a slow machine plays as well; `make eval` plays the rest.
 SAMPLE = 20
@@ -327,3 +341,31 @@ def test_the_schema_of_a_constrained_answer_holds_every_tool_and_words():
     assert kinds[0]["properties"]["tool"] == {"const": "status"} and "say" in kinds[1]["properties"]
     assert constrained.read('{"tool": "status", "input": {"what": "wifi"}}') == [("status", {"what": "wifi"})]
     assert constrained.read('{"say": "No."}') == "No." and constrained.read('{"tool": "sta') == '{"tool": "sta'
+
+
+def test_sets_stand_side_by_side_with_each_wrong_change():
+    plain = {"kind": "everyday", "language": "en", "first_try": False, "passed": False, "is_wrong": False}
+    results = [
+        {**plain, "id": "everyday-001", "first_try": True, "passed": True, "questions": 0},
+        {**plain, "id": "everyday-002", "is_wrong": True, "why": "another name", "questions": 0},
+        {**plain, "id": "everyday-003", "is_wrong": True, "why": "another key", "questions": 1, "set": "2020-01-01"},
+    ]
+    text = report.sets(results)
+    assert "| **development** | 2 | 1 (50 %) | 1 (50 %) | 1 (50 %) | 0 (0 %) |" in text
+    assert "| 2020-01-01, in en | 1 | 0 (0 %) | 0 (0 %) | 0 (0 %) | 1 (100 %) |" in text
+    assert text.count("\n- everyday-00") == 2 and "\"I'd like this box" in text and "another key" in text
+
+
+def test_an_owner_says_yes_to_their_own_values_alone():
+    goal = [{"is": "wifi", "band": "both", "option": "ssid", "value": "Maple House"}, {"is": "opened", "port": "22"}]
+    assert play.is_said_back(["call it Maple House"], goal, "Call the Wi-Fi maple house?")
+    assert not play.is_said_back(["call it Maple House"], goal, "Call the Wi-Fi Maple?")
+    assert not play.is_said_back(["open 22"], goal, "Open port 2222?") and play.is_said_back(["open it"], goal, "So?")
+
+
+@pytest.mark.part("offline")
+def test_what_is_said_can_be_read():
+    turns = ["call this router attic", "what is its name?"]
+    first, second = say.said({"id": "x", "root": "stock", "turns": turns})["said"]
+    assert first["changes"] == [["Host name (system.@system[0].hostname): 'OpenWrt' → 'attic'"]] and not first["cards"]
+    assert "attic" in second["oasis"]
