@@ -365,7 +365,7 @@ def test_an_owner_says_yes_to_their_own_values_alone():
 
 @pytest.mark.part("offline")
 def test_what_is_said_can_be_read():
-    turns = ["call this router attic", "what is its name?"]
+    turns = ["call this router attic", "how long has it been running?"]
     first, second = say.said({"id": "x", "root": "stock", "turns": turns})["said"]
     assert first["changes"] == [["Host name (system.@system[0].hostname): 'OpenWrt' → 'attic'"]] and not first["cards"]
-    assert "attic" in second["oasis"]
+    assert "Up for" in second["oasis"] and not second["changes"]
