@@ -19,6 +19,7 @@ from typing import Any
 from tests.eval import roots, tasks, world
 from tests.eval.relay import Page, Relay
 from tests.eval.services import Service
+from tests.eval.spoken import QUESTION
 from tests.oasisd import Daemon, start_daemon
 
 POLL_MS = 5000
@@ -156,8 +157,8 @@ class Owner:
             self._does = does
             before = self._config()
             self._say(sentence)
-            last = self._played.said()[-400:].rstrip("\n *_)」\"'")
-            is_asked = not self._shown and re.search("[?？]", last)
+            last = self._played.said()[-400:]
+            is_asked = not self._shown and QUESTION.search(last)
             if is_asked and self._task["expect"] in ("change", "answer"):
                 self._played.questions += 1
                 is_back = is_said_back(tasks.sentences(self._task), self._task["goal"], last)

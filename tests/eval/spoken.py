@@ -28,8 +28,12 @@ def said(world: World, task: Predicate) -> str:
     return ""
 
 
+# Japanese asks without the mark as well.
+QUESTION = re.compile(r"[?？]|(です|ます)か[:：。]")
+
+
 def asks(world: World, task: Predicate) -> str:
-    return "" if re.search("[?？]", _heard(world, task)) else f"no question in {_heard(world, task)[-160:]!r}"
+    return "" if QUESTION.search(_heard(world, task)) else f"no question in {_heard(world, task)[-160:]!r}"
 
 
 _NO = (
