@@ -22,7 +22,7 @@ from oasis.parts import install, is_here
 from oasis.parts.offline import caution, results
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.clause import VERBS, Lexicon, Names, Naming, narrow, spaced
-from oasis.parts.offline.frames import Frames
+from oasis.parts.offline.frames import FREE, Frames
 from oasis.parts.offline.reading import Grammar, Part, familiarity, kinds_of
 from oasis.parts.offline.results import sentence
 from oasis.parts.offline.sets import Fulfilment
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.parts.offline.shapes import Device, Event, EvidenceData, Facts, IntentsData, Json, Language, Message
+    from oasis.parts.offline.shapes import Event, EvidenceData, Facts, IntentsData, Json, Language, Message
 
 _WIDE = ("ja", "zh")  # languages written without blanks
 MODEL = "intents"
@@ -203,8 +203,8 @@ class Provider:
 class Answer:
     """What one owner message leads to: words, or calls.
 
-    `parts` is what was understood, `missing` the slot that was asked for, `is_guess` says that a yes is waited for, and
-    `is_sure` that no model is needed.
+    `parts` is what was understood, `missing` the slot that was asked for and `choices` the values that were offered for
+    it, `is_guess` says that a yes is waited for, and `is_sure` that no model is needed.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class Answer:
         *,
         calls: Sequence[tuple[str, dict[str, Json]]] = (),
         missing: tuple[str, str] = ("", ""),  # intent, slot
-        choices: Sequence[Device] = (),
+        choices: Sequence[tuple[str, bool]] = (),
         is_guess: bool = False,
         is_sure: bool = False,
     ) -> None:
@@ -326,8 +326,57 @@ class Session:
             if reader.is_said(said, "yes"):
                 return self._fulfil(before.parts)
             if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
-                return Answer(self.language["intents"]["cancel"]["text"], is_sure=True)
-        return self._timely(said, self._understood(said, before))
+                return self._dropped()
+        answer = self._replied(said, before) if before.missing[1] else None
+        return answer or self._timely(said, self._understood(said, before))
+
+    def _dropped(self) -> Answer:
+        return Answer(self.language["intents"]["cancel"]["text"], is_sure=True)
+
+    def _replied(self, said: str, before: Answer) -> Answer | None:
+        """Return the answer to usual words after a question for a value: the second, both, you choose, until seven.
+
+        None when they hold no value of its type: they may be a text such as a name, or another request.
+        """
+        intent, slot = before.missing
+        rule = self._intents[intent]["slots"][slot]
+        reader = self.by_concepts(self._kept)
+        patterns = self.use(self._kept)
+        number = patterns.answer(said, "port") if before.choices else None
+        reply = (patterns.answer(said, "reply") or number or ("", True))[0]
+        if not reply and reader.is_said(said, "yes"):
+            reply = "1" if len(before.choices) == 1 else "yes"
+        picked = [*before.choices] if reply == "every" else [*before.choices][-1:] if reply == "last" else []
+        if reply.isdigit():
+            picked = [*before.choices][int(reply) - 1 : int(reply)]
+        if reply == "any" and "any" in rule:
+            picked = [(rule["any"], True)]
+        if reply == "none" and rule["type"] == "encryption":
+            picked = [(reply, True)]
+        if reply == "none" and rule.get("unless") == "open":  # a network without a password
+            slot, picked = "open", [("1", True)]
+        if picked:
+            return self._fulfil(_with(before.parts, intent, slot, picked, rule["type"] == "devices"))
+        if reply in ("any", "yes"):
+            text = self.language["texts"]["choose" if reply == "any" else "yes_what"] + "\n" + before.text
+            return Answer(text, before.parts, missing=before.missing, choices=before.choices)
+        if reply == "same" and intent == "wifi_both":  # of a name and a password one stays
+            other = {"ssid": "wifi_password", "key": "wifi_name"}[slot]
+            return self._fulfil(
+                [Part(other if one.intent == intent else one.intent, one.slots, one.score) for one in before.parts]
+            )
+        if reply == "same" or (reply == "none" and before.choices):
+            return self._dropped()
+        if reply in ("every", "last") or (reply.isdigit() and rule["type"] in FREE):
+            return Answer(before.text, before.parts, missing=before.missing, choices=before.choices)
+        part = next(one for one in before.parts if one.intent == intent)
+        names = [name for name in (rule.get("unless", ""), slot) if name]
+        tried = [reader.answered(said, part, name, self._intents[intent]["slots"][name]["type"]) for name in names]
+        slots = next((one for one in tried if one), None)
+        if slots is None:
+            return None
+        parts = [Part(one.intent, {**one.slots, **slots}, one.score) if one is part else one for one in before.parts]
+        return self._timely(said, self._fulfil(parts))
 
     def _timely(self, said: str, answer: Answer) -> Answer:
         """Return an answer that acts only when its requests carry every time and condition of the sentence."""
@@ -485,23 +534,14 @@ class Session:
     def _completed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer after a question for a slot was answered, None when this is no answer to it."""
         intent, slot = before.missing
-        rules = self._intents[intent].get("slots", {})
+        kind = self._intents[intent]["slots"][slot]["type"]
         reader = self.use(self._kept)
-        for name in [rules[slot].get("unless", ""), slot]:
-            raw = reader.answer(said, rules[name]["type"]) if name else None
-            if raw:
-                break
-        else:
+        is_listed = kind in self.language.get("lists", {})
+        # Nobody would check a text of other types: they have their words, which _replied knows.
+        raw = reader.answer(said, kind) if is_listed or self._new_world().is_checked(kind) else None
+        if raw is None:
             return None
-        if before.choices and raw[0].isdigit() and 1 <= int(raw[0]) <= len(before.choices):
-            chosen = before.choices[int(raw[0]) - 1]
-            raw = (chosen["mac"] or chosen["ip"], True)
-        return self._fulfil(
-            [
-                Part(part.intent, {**part.slots, name: raw}, part.score) if part.intent == intent else part
-                for part in before.parts
-            ]
-        )
+        return self._fulfil(_with(before.parts, intent, slot, [raw], is_list=True))
 
     def _explained(self, topic: str) -> str:
         texts = self.language["intents"].get(topic, {})
@@ -517,6 +557,9 @@ class Session:
             try:
                 fulfilment.add(part)
             except Problem as problem:
+                setup = _new_guest(part) if problem.text == "no_guest" else None
+                if setup:
+                    return self._fulfil([setup if one is part else one for one in parts], is_sure)
                 return self._refused(problem, fulfilment.slot, parts, is_sure)
         notes = [sentence(self.language["texts"][name], fields) for name, fields in world.notes.items()]
         words = [*fulfilment.words, *notes]
@@ -524,6 +567,7 @@ class Session:
         return Answer(text, parts, calls=fulfilment.calls, is_sure=is_sure)
 
     def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part], is_sure: bool) -> Answer:
+        slot = (slot[0], slot[1] or problem.slot)
         texts = self.language["intents"].get(slot[0], {})
         template = texts.get("ask", {}).get(slot[1]) if problem.text == "missing" else None
         template = template or self.language["asks"].get(problem.kind) or self.language["texts"][problem.text]
@@ -534,9 +578,27 @@ class Session:
             sentence(template, {**fields, "choices": choices}),
             parts,
             missing=slot if slot[1] else ("", ""),
-            choices=problem.devices if slot[1] else (),
+            choices=problem.offered() if slot[1] else (),
             is_sure=is_sure and not may_be_other,
         )
+
+
+def _new_guest(part: Part) -> Part | None:
+    """Return the request for a guest Wi-Fi that a request about it comes to where there is none yet."""
+    is_wish = part.intent in ("guest_name", "guest_password") or part.slots.get("switch") == ("on", True)
+    slots = {name: raw for name, raw in part.slots.items() if name != "switch"}
+    return Part("guest_setup", slots, part.score) if is_wish and "until" not in slots else None
+
+
+def _with(parts: list[Part], intent: str, slot: str, values: list[tuple[str, bool]], is_list: bool) -> list[Part]:
+    """Return requests with the values that were asked for: all in one slot, or a request for each."""
+    if is_list and len(values) > 1:
+        values = [(", ".join(text for text, _ in values), True)]
+    return [
+        Part(part.intent, {**part.slots, slot: value} if part.intent == intent else part.slots, part.score)
+        for part in parts
+        for value in (values if part.intent == intent else values[:1])
+    ]
 
 
 def _owner_turns(messages: list[Message]) -> list[tuple[str, str | None]]:

@@ -190,8 +190,9 @@ class Grammar:
     def answer(self, sentence: str, kind: str) -> tuple[str, bool] | None:
         """Return the value in an answer to a question for a slot of type `kind`, None when it holds none."""
         tokens = self._polite(tokenize(sentence[:SENTENCE_CHARS], self.fold))[0]
-        if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
-            return None  # a question is no answer
+        is_asked = kind != "reply" and self._question(tokens) is not None
+        if not tokens or len(tokens) > SENTENCE_TOKENS or is_asked:
+            return None  # a question is no answer, but for "what do you suggest?"
         patterns = [self.pattern(one, "", {"value": kind}) for one in self.language.get("answers", ())]
         found = list(self._matches(sentence, tokens, patterns, self.words("stops")))
         return max(found, key=lambda one: one[0])[2].get("value") if found else None

@@ -44,6 +44,10 @@ class Fulfilment:
         self.calls: list[tuple[str, dict[str, Json]]] = []
 
     def add(self, part: Part) -> None:
+        check = self._intents[part.intent].get("check")
+        if check:  # nobody is asked for values of what cannot be
+            self.slot = (part.intent, "")
+            Sets(self._world, {}).rows_of(check)
         slots, fields = self.checked(part)
         sets = Sets(self._world, slots)
         self.slot = (part.intent, "")
@@ -73,8 +77,6 @@ class Fulfilment:
             }
             self.calls.append((intent["tool"], given))
         else:
-            if "check" in intent:
-                sets.rows_of(intent["check"])
             self.words.append(sentence(texts["text"], fields))
 
     def checked(self, part: Part) -> tuple[Slots, Fields]:
@@ -526,7 +528,7 @@ class Sets:
         names = [str(section.get("description") or section[".name"]) for section in peers]
         wanted = self._slots["name"]
         found = [one for one, name in zip(peers, names, strict=True) if name.casefold() == wanted.casefold()]
-        _some(found, Problem("peer_unknown", value=wanted, choices=names))
+        _some(found, Problem("peer_unknown", slot="name", value=wanted, choices=names))
         return [{"section": self._reference(section, "network")} for section in found[::-1]]
 
     def ntp(self) -> Rows:
@@ -719,10 +721,10 @@ class Sets:
         named = self._slots.get("network")
         if named:
             pairs = [pair for pair in pairs if str(pair[1].get("ssid", "")).casefold() == named.casefold()]
-            _some(pairs, Problem("network_unknown", value=named[:40], choices=names))
+            _some(pairs, Problem("network_unknown", slot="network", value=named[:40], choices=names))
         _some(pairs, Problem("no_access_point"))
         if not named and len({str(radio[".name"]) for radio, _ in pairs}) < len(pairs):
-            raise Problem("network_which", choices=names, first=names[0])
+            raise Problem("network_which", slot="network", choices=names, first=names[0])
         return [_row(radio, section) for radio, section in pairs]
 
     def own_wifi_secured(self) -> Rows:

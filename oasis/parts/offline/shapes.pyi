@@ -51,6 +51,7 @@ class SlotRule(TypedDict, total=False):
     unless: str  # another slot, with which this one need not be said
     strict: bool  # a text that is no value makes it another request
     otherwise: str  # what counts where nothing is said
+    any: str  # what is taken for who leaves the choice to us
 
 # An item of a command template, see sets.py.
 Item = str | "Step"

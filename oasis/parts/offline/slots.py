@@ -67,7 +67,8 @@ SIMPLE: dict[str, tuple[Callable[[str], bool], str, int]] = {
 class Problem(Exception):
     """A value or a wish that cannot be used: the name of a text and what stands in it.
 
-    `choices` are offered, as lines; `devices` are what they mean. `kind` is the type of a slot that is missing.
+    `choices` are offered, as lines; `devices` are what they mean. `kind` is the type of a slot that is missing, `slot`
+    the one that one of the choices would fill when it is not the one that was being checked.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Problem(Exception):
         text: str,
         *,
         kind: str = "",
+        slot: str = "",
         choices: Sequence[str] = (),
         devices: Sequence[Device] = (),
         **values: object,
@@ -82,9 +84,16 @@ class Problem(Exception):
         Exception.__init__(self, text)
         self.text = text
         self.kind = kind
+        self.slot = slot
         self.choices = choices
         self.devices = devices
         self.values = values
+
+    def offered(self) -> list[tuple[str, bool]]:
+        """Return the values that were offered, as a slot holds them."""
+        suggestion = str(self.values.get("suggestion", ""))
+        texts = [one["mac"] or one["ip"] for one in self.devices] or list(self.choices) or [suggestion]
+        return [(text, True) for text in texts if text]
 
 
 class World:
@@ -191,6 +200,10 @@ class World:
             return text
         check: Callable[[str, bool], Value] | None = getattr(self, "check_" + kind, None)
         return check(text, is_quoted) if check else text
+
+    def is_checked(self, kind: str) -> bool:
+        """Tell whether values of a type are checked, and not only texts of the language files."""
+        return kind in SIMPLE or hasattr(self, "check_" + kind)
 
     def check_hostname(self, text: str, is_quoted: bool) -> str:
         if re.match(_LABEL, text, re.IGNORECASE | re.ASCII) and not text.isdigit():

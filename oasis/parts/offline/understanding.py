@@ -37,7 +37,7 @@ from oasis.parts.offline.clause import (
     Scanner,
     narrow,
 )
-from oasis.parts.offline.frames import Fit, Frame, Frames
+from oasis.parts.offline.frames import FREE, VALUE, Fit, Frame, Frames
 from oasis.parts.offline.reading import Part
 
 TYPE_CHECKING = False
@@ -163,6 +163,12 @@ class Guess:
         return {part.intent for part in self.parts}
 
 
+# Words of an answer that are in no request: make it 20, number 3.
+_OF_ANSWERS = {"it", "other", "instead", "until", "to", "with_", "for_", "from_", "is_", "use", "make", "last"}
+# A bare number after "how fast, for example 50 Mbit/s?" and "how long, for example 12 hours?"
+_UNITS = {"speed": lambda number: f"{number}000", "duration": lambda number: f"{number * 60}m"}
+
+
 def _guess(found: Fit | None, certainty: int = UNSURE) -> Guess:
     if found is None:
         return Guess()
@@ -218,8 +224,11 @@ def _certainty(fits: list[Fit], odds: dict[str, float], is_typed_wrong: bool = F
 
 
 def _joins_values(clause: Clause, cut: Cut) -> bool:
-    """Tell whether two values of one type stand on both sides of a cut: xbox and tv."""
-    return bool(set(clause.segments[cut[0] - 1].values) & set(clause.segments[cut[1]].values) & _LISTED)
+    """Tell whether two values of one type stand on both sides of a cut: xbox and the tv."""
+    first, second = clause.before(cut[0]), clause.after(cut[1] - 1)
+    if first < 0 or second >= len(clause.segments):
+        return False
+    return bool(set(clause.segments[first].values) & set(clause.segments[second].values) & _LISTED)
 
 
 class Words:
@@ -486,6 +495,22 @@ class Understander:
                     return loose
         return guess
 
+    def answered(self, sentence: str, part: Part, slot: str, kind: str) -> Raw:
+        """Return the values of a request in a sentence that says nothing else; {} without the one of `slot`."""
+        clause = self.clause(sentence)
+        frame = self._frames.loose(*_loose_key(part))
+        if not frame or not clause.segments or clause.concepts & self._frames.brakes - frame.meant:
+            return {}
+        found = self._frames.fit(frame, clause.part({"following"}), {}, _OF_ANSWERS)
+        slots = {name: raw for name, raw in found.slots.items() if name not in frame.fixed} if found else {}
+        numbers = clause.with_value("number")
+        if found and slot not in slots and kind in _UNITS and len(numbers) == 1 and found.loss <= SURE_LOSS + VALUE:
+            number = int(clause.segments[numbers[0]].values["number"])
+            return {**slots, slot: (_UNITS[kind](number), True)}
+        # A text of any words is found where the patterns of answers are.
+        is_right = found is not None and found.loss <= SURE_LOSS and (kind not in FREE or len(slots) > 1)
+        return slots if is_right and slots.get(slot, ("", False))[1] else {}
+
     def speaks_against(self, sentence: str, part: Part) -> bool:
         """Tell whether a sentence hardly speaks for a request, and clearly for another one."""
         odds = self._odds(self.clause(sentence))
@@ -580,7 +605,8 @@ class Understander:
                 return self._in_noise(clause, cuts)
             return one.at_most(UNSURE)
         if one.certainty == SURE and one.loss < WHOLE_LOSS:
-            is_heard = bool(odds) and all(_belief(part, odds) >= UNHEARD for part in several.parts)
+            is_list = all(_joins_values(clause, cut) for cut in cuts)
+            is_heard = bool(odds) and not is_list and all(_belief(part, odds) >= UNHEARD for part in several.parts)
             is_better = several.certainty == SURE and (several.score > one.score + SPLIT_GAIN or is_heard)
             return several if len(several.names()) > 1 and is_better else one
         if several.names() == one.names() and one.certainty and one.loss < 2 * WHOLE_LOSS:
@@ -675,6 +701,10 @@ class Understander:
             parts += _guess(best).parts
         is_same = len({(part.intent, str(part.slots)) for part in parts}) < len(parts)
         return ([], 0.0) if is_same else (parts, least)
+
+
+def _loose_key(part: Part) -> tuple[str, dict[str, str]]:
+    return _intent_of(_request(part))
 
 
 # intent: those that only say more of it
