@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 PART = "/usr/lib/oasis/oasis/parts"
 LEAST = 10  # of Python 3, that Oasis runs with
+LANGUAGES = ("en", "de", "es", "ja", "zh")
+_FIRST = {"common": "intents"}  # tables -> the file by which they are known, where it has another name
 
 
 class BuildError(Exception):
@@ -124,7 +126,7 @@ def compiled(files: Files, python: str) -> Files:
     """
     files = {
         path: (dense(path, data) if path.endswith(".json") else terse(data), what)
-        for path, (data, what) in files.items()
+        for path, (data, what) in tabled(files).items()
     }
     sources = {path: data.decode() for path, (data, _) in files.items() if path.endswith(".py")}
     if not sources:
@@ -135,6 +137,22 @@ def compiled(files: Files, python: str) -> Files:
         raise BuildError(f"Python {python} cannot compile: {done.stderr.strip()}")
     made = {path + "c": (base64.b64decode(data), 0o644) for path, data in json.loads(done.stdout).items()}
     return dict(sorted({**{path: what for path, what in files.items() if path not in sources}, **made}.items()))
+
+
+def tabled(files: Files) -> Files:
+    """Return the files of a package with the built-in service's data in its final form; see parts/offline/tables.py."""
+    folder = PART + "/offline/"
+    names = {path[len(folder) :] for path in files if path.startswith(folder + "intents/")}
+    made = [name for name in ("common", *LANGUAGES) if f"intents/{_FIRST.get(name, name)}.json" in names]
+    if not made:
+        return files
+    if manifests.REPOSITORY not in sys.path:
+        sys.path.insert(0, manifests.REPOSITORY)
+    from oasis.parts.offline import derive
+
+    tables = {f"{folder}intents/{name}.tables": (derive.packed(name), 0o644) for name in made}
+    left_out = {folder + "derive.py", *(folder + name for name in names)}
+    return dict(sorted({**{path: what for path, what in files.items() if path not in left_out}, **tables}.items()))
 
 
 def sizes(files: Files) -> Files:

@@ -91,5 +91,8 @@ def _leave() -> NoReturn:
 
 if __name__ == "__main__":
     gc.set_threshold(_OBJECTS)
-    main(float(sys.argv[1]))
+    try:
+        main(float(sys.argv[1]))
+    except ImportError as error:  # a file of it is damaged, which is no fault of the program
+        sys.exit("ImportError: %s" % error)
     _leave()

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.clause import Clause
     from oasis.parts.offline.reading import Part
-    from oasis.parts.offline.shapes import Caution, Kind, Language, MomentsData
+    from oasis.parts.offline.shapes import Caution, Kind, MomentsTables
 
     Cut = tuple[int, int]
     Span = tuple[int, int]
@@ -169,16 +169,8 @@ def is_later(clause: Clause) -> bool:
     return bool(is_wish) and not is_other and stopped(clause) - {OTHERS} == {"later"}
 
 
-def merged(language: Language, caution: Caution) -> Language:
-    """Return a language with the words that hold a change back among its words."""
-    words, more = language["words"], caution.get("words", {})
-    joined = {name: [*words.get(name, ()), *more.get(name, ())] for name in {**words, **more}}
-    return {**language, "words": joined}
-
-
 _ACTING: tuple[Kind, ...] = ("now", "forever")  # of times that ask for nothing but what is done
 KINDS: tuple[Kind, ...] = ("never", "end", "tomorrow", "today", "daily", "day")
-_PART = late(r"\{([a-z]{2}_[a-z]+)\}")
 _WRITTEN = late(r"(?<![\w:.-])(\d{1,2}):(\d\d)(?![\w:]|\.\d)", re.ASCII)
 _ENDS = {"until", "to"}
 _CLOCK = late(r"\d{2}:\d{2}\Z")
@@ -188,13 +180,10 @@ _KEPT = {"device", "devices"}  # a name of the router's own is no time, however 
 class Moments:
     """The expressions of one language."""
 
-    def __init__(self, data: MomentsData, parts: dict[str, str], is_wide: bool) -> None:
-        self.ask, self.say, self.both = data["ask"], data["say"], data["both"]
-        form = "(?:%s)" if is_wide else r"(?<![\w.-])(?:%s)(?![\w-]|\.\w)"
-        self._kinds: dict[Kind, Alternatives] = {
-            kind: Alternatives([_PART.sub(lambda match: parts[match[1]], one) for one in data.get(kind, [])], form)
-            for kind in (*_ACTING, *KINDS)
-        }
+    def __init__(self, tables: MomentsTables) -> None:
+        self.ask, self.say, self.both = tables["ask"], tables["say"], tables["both"]
+        form, kinds = tables["form"], tables["kinds"]
+        self._kinds = {kind: Alternatives(kinds.get(kind, []), form) for kind in (*_ACTING, *KINDS)}
 
     def endless(self, sentence: str) -> str:
         """Return the words of a sentence by which what is done has no end, "" without."""

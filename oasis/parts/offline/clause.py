@@ -38,14 +38,14 @@ import re
 
 from oasis.catalogue.entries import distance
 from oasis.core import addresses, clean
-from oasis.parts.offline.expressions import may_fit, needs
+from oasis.parts.offline.expressions import may_fit
+from oasis.parts.offline.tables import BASE, FIRST, Texts
 from oasis.system.late import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.shapes import Collection, Device, IsValue, Language, NamingData
+    from oasis.parts.offline.shapes import Collection, Device, IsValue, LexiconTables, NamingTables
 
-    Entry = tuple[list[str], str]  # words, what they mean
     Place = tuple[int, int, int, int]  # characters of the written form, tokens of the sentence
 
 
@@ -220,67 +220,40 @@ class Segment:
 class Lexicon:
     """The words and values of one language file.
 
-    All languages are in memory at once, so phrases are kept as text: for each first word one of lines,
-    `the other words, each with a blank behind it`, a tab and what the phrase means: a concept, or `type=value`.
+    `tables` are those of derive.py: a phrase is kept with its first word, as a line
+    `the other words, each with a blank behind it`, a tab and the number of what the phrase means, in two figures to the
+    base BASE, from the character FIRST on. A meaning is a concept, or `type=value`.
     """
 
-    def __init__(self, language: Language, fold: dict[str, str], services: dict[str, list[str]]) -> None:
+    def __init__(self, tables: LexiconTables, fold: dict[str, str]) -> None:
         self._fold = fold
-        self._has_compounds = language.get("compounds", False)
-        self._phrases: dict[str, str] = {}  # a word that begins none has no lines
-        self._open: dict[str, list[Entry]] = {}  # phrases with a *: by the first word, or its first letter and *
-        self._stems: dict[str, list[str]] = {}
+        self._has_compounds = tables["has_compounds"]
+        self._phrases = Texts(tables["phrases"])  # a word that begins none has no lines
+        self._open = tables["open"]  # phrases with a *: by the first word, or its first letter and *
+        self._stems = tables["stems"]
         self._corrected: dict[str, str] = {}
-        self._real = {normal(word, fold) for word in language.get("real_words", ())}
-        own = {FILLER: language.get("fillers", []), ORDINARY: language.get("ordinary", [])}
-        kinds = {"": {**language.get("words", {}), **own}, **language.get("values", {})}
-        # Several tokens, which only the lexicon can hold together.
-        places = {place: [place] for place in language.get("places", {}) if spaced(place) != place}
-        begins, light, heavy = set[str](), set[str](), set[str]()
-        for kind, values in (*kinds.items(), ("place", places), ("service", services)):
-            for value, phrases in values.items():
-                meaning = f"{kind}={value}" if kind else value
-                known = heavy if meaning != FILLER else light
-                for phrase in normal(spaced("\n".join(phrases)), fold).split("\n") if phrases else ():
-                    words = phrase.split()
-                    first = words[0]
-                    if "*" in phrase:
-                        self._add_open(words, meaning)
-                    else:
-                        lines = self._phrases.get(first) or "\n"
-                        self._phrases[first] = lines + " ".join([*words[1:], f"\t{meaning}\n"])
-                    known.update(words)
-                    if known is light:
-                        begins.add(first)
-        for word in heavy | light:
-            if not word.endswith("*"):
-                self._phrases.setdefault(word, "")
-        self._light = begins - heavy  # fillers that are in no phrase with a meaning
-        same: dict[str, str] = {}  # most words alone mean what others do
-        for word, lines in self._phrases.items():
-            self._phrases[word] = same.setdefault(lines, lines)
-        self._near: dict[str, list[str]] = {}
-        groups = language.get("sounds", [])
-        self._sounds = Sounds(groups, self, self._phrases) if groups else None
+        self._real = set(tables["real"])
+        self._light = set(tables["light"])  # fillers that are in no phrase with a meaning
+        self._near: dict[str, list[str]] = {}  # by the first letter the words that may be meant by a mistyped one
+        self._meanings = tables["meanings"]
+        self._sounds = Sounds(tables["sounds"], self, self._phrases) if tables["sounds"] else None
 
     def _like(self, first: str) -> list[str]:
         """Return the words with a first letter that may be meant by a mistyped one."""
         if first not in self._near:
-            near = {word for word in self._phrases if word[0] == first and len(word) >= _FUZZY and _WORD.match(word)}
+            near = {word for word in self._phrases.names(first) if len(word) >= _FUZZY and _WORD.match(word)}
             near |= {stem for stem in self._stems.get(first, ()) if len(stem) > _FUZZY}
             self._near[first] = sorted(near)
         return self._near[first]
 
-    def _add_open(self, words: list[str], meaning: str) -> None:
-        for word in words:
-            if word.endswith("*"):
-                self._stems.setdefault(word[0], []).append(word[:-1])
-        key = words[0][0] + "*" if words[0].endswith("*") else words[0]
-        self._open.setdefault(key, []).append((words, meaning))
+    def _said(self, lines: str, key: str) -> list[str]:
+        """Return what the lines of a word say of one phrase."""
+        found = _behind(lines, key)
+        return [self._meanings[(ord(one[0]) - FIRST) * BASE + ord(one[1]) - FIRST] for one in found]
 
     def _alone(self, word: str) -> list[str]:
         """Return what a word means that is a phrase by itself."""
-        return _meanings(self._phrases.get(word, ""), "\n")
+        return self._said(self._phrases.get(word) or "", "\n")
 
     def means(self, word: str) -> bool:
         """Tell whether a word alone means something."""
@@ -288,7 +261,7 @@ class Lexicon:
 
     def knows(self, word: str) -> bool:
         """Tell whether a word is in any phrase."""
-        return word in self._phrases or self._has_stem(word)
+        return self._phrases.get(word) is not None or self._has_stem(word)
 
     def _has_stem(self, word: str) -> bool:
         return any(word.startswith(stem) for stem in self._stems.get(word[:1], ()))
@@ -330,7 +303,7 @@ class Lexicon:
     def _compound(self, norm: str) -> list[str]:
         for at in range(len(norm) - _PART, _PART - 1, -1):
             head, rest = norm[:at], norm[at:]
-            if head not in self._phrases or ORDINARY in self._alone(head):
+            if self._phrases.get(head) is None or ORDINARY in self._alone(head):
                 continue  # what means nothing here makes no compound: restrat is no Rest-Rat
             for link in _LINKS:
                 tail = rest[len(link) :]
@@ -379,9 +352,9 @@ class Lexicon:
         """Return the length, concepts and values of the longest phrase from a word on; length 0 when there is none."""
         word = words[at]
         length, found = 0, list[str]()
-        lines, key = self._phrases.get(word, ""), "\n"
+        lines, key = self._phrases.get(word) or "", "\n"
         for size in range(1, len(words) - at + 1):
-            meanings = _meanings(lines, key)
+            meanings = self._said(lines, key)
             if meanings:
                 length, found = size, meanings
             key += " ".join(words[at + size : at + size + 1]) + " "
@@ -402,8 +375,8 @@ class Lexicon:
         return length, concepts, values
 
 
-def _meanings(lines: str, key: str) -> list[str]:
-    """Return what the lines of a word say of one phrase; `key` is how its lines begin."""
+def _behind(lines: str, key: str) -> list[str]:
+    """Return what stands behind the tab in the lines that begin with `key`."""
     found: list[str] = []
     key += "\t"
     at = lines.find(key)
@@ -450,26 +423,30 @@ _LONG_MARKS = "一-－—"  # what people type for ー
 class Sounds:
     """The phrases of a lexicon by how they sound."""
 
-    def __init__(self, groups: list[str], lexicon: Lexicon, phrases: dict[str, str]) -> None:
+    def __init__(self, groups: list[str], lexicon: Lexicon, phrases: Texts) -> None:
         self._lexicon = lexicon
+        self._phrases = phrases
         # How a character is written that stands for its sound: hiragana as katakana.
         self._like = {kana: chr(kana + _SHIFT) for kana in range(ord(_HIRAGANA[0]), ord(_HIRAGANA[1]) + 1)}
         heads = {ord(char): group[0] for group in groups for char in group}
         self._like.update({char: self._like.get(ord(head), head) for char, head in heads.items()})
         self._heard: dict[str, str] = {}  # first sound -> lines: the other sounds, a tab, the phrase
-        self._kana: dict[str, list[str]] = {}
-        for first, lines in phrases.items():
-            for line in lines.split("\n")[1:-1] if len(first) == 1 and first >= "\u3040" else ():
-                rest = line.partition("\t")[0]
-                phrase = first + rest[::2]
-                if not 1 < len(phrase) <= _LONGEST or rest != " ".join([*rest[::2], ""]) or min(phrase) < "\u3040":
-                    continue
-                key = phrase.translate(self._like)
-                known = self._heard.get(key[0], "\n")
-                if f"\n{key[1:]}\t" not in known:
-                    self._heard[key[0]] = f"{known}{key[1:]}\t{phrase}\n"
-                if len(phrase) >= _RUN and all(map(_is_katakana, phrase)):
-                    self._kana.setdefault(first, []).append(phrase)
+
+    def _of(self, first: str) -> list[str]:
+        """Return the phrases that begin with a character and have no other than wide ones."""
+        rests = [line.partition("\t")[0] for line in (self._phrases.get(first) or "").split("\n")]
+        some = [first + rest[::2] for rest in rests if rest and rest == " ".join([*rest[::2], ""])]
+        return [one for one in some if len(one) <= _LONGEST and min(one) >= "\u3040"]
+
+    def _heard_of(self, sound: str) -> str:
+        if sound not in self._heard:
+            lines = "\n"
+            for first in dict.fromkeys([sound, *(chr(char) for char, like in self._like.items() if like == sound)]):
+                for phrase in self._of(first) if first.translate(self._like) == sound else ():
+                    rest = phrase.translate(self._like)[1:]
+                    lines += "" if f"\n{rest}\t" in lines else f"{rest}\t{phrase}\n"
+            self._heard[sound] = lines
+        return self._heard[sound]
 
     def mended(self, tokens: list[Token]) -> list[Token]:
         """Return the tokens with mistyped phrases as they should be."""
@@ -501,7 +478,7 @@ class Sounds:
         for last in range(end, at + 1, -1):
             words = typed[at:last]
             key = "".join(words).translate(self._like)
-            phrase = "".join(_meanings(self._heard.get(key[0], ""), "\n" + key[1:]))
+            phrase = "".join(_behind(self._heard_of(key[0]), "\n" + key[1:]))
             others = [place for place, char in enumerate(phrase) if char != words[place]]
             is_slip = bool(others)
             if len(phrase) < _SPOKEN or not all(map(_is_kana, words)):
@@ -516,7 +493,11 @@ class Sounds:
     def _near(self, words: list[str]) -> str:
         word = "".join("ー" if letter in _LONG_MARKS else letter for letter in words)
         limit = 0 if len(word) < _RUN else 1 if len(word) < _LONG_RUN else 2
-        known = [one for one in self._kana.get(word[:1], ()) if abs(len(one) - len(word)) <= limit]
+        known = [
+            one
+            for one in self._of(word[0])
+            if abs(len(one) - len(word)) <= limit and len(one) >= _RUN and all(map(_is_katakana, one))
+        ]
         gap, best = min([(distance(word, one), one) for one in known], default=(9, ""))
         return best if gap <= limit else ""
 
@@ -911,13 +892,13 @@ _NAMED_HERE = r"(?:[DRT]|[GWNS](?: ?[GWNR])*)(?! [WN]\b)"
 class Naming:
     """The forms of one language in which something gets a name."""
 
-    def __init__(self, data: NamingData) -> None:
+    def __init__(self, data: NamingTables) -> None:
         # An expression for any of some; for none of them one that never fits.
         edge, bounds, articles, none, small = (
             "|".join(one) or "$."
             for one in (data["edges"], data["bounds"], data["articles"], data["none"], data["small"])
         )
-        self._none, self._edges, self._small = (re.compile(f"(?:{one})\\Z") for one in (none, edge, small))
+        self._none, self._edges, self._small = (late(f"(?:{one})\\Z") for one in (none, edge, small))
         self._lead = data.get("lead", [])
         self._parts = {
             "{o}": f"(?:(?:[^|&Q ]+ ){{0,3}}?{_NAMED_HERE})",
@@ -927,7 +908,7 @@ class Naming:
             "{e}": f"(?:(?:{edge}) ?)*",
             "{n}": f"(?P<name>[^|&QK:]+?)(?=(?: ?(?:{edge})(?![a-z]))* ?(?:[|&]|\\Z|{bounds}))",
         }
-        self._forms = [(one, needs(one)) for one in data["forms"]]
+        self._forms = data["forms"]
 
     def joined(self, clause: Clause, words: list[str]) -> list[Segment]:
         """Return the segments with each name that the sentence gives as one; `words` has mistyped ones mended."""

@@ -24,7 +24,7 @@ from oasis.parts.offline.clause import FILLER, NAMED, ORDINARY
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.clause import Clause
-    from oasis.parts.offline.shapes import FramesData, Mood, Raw
+    from oasis.parts.offline.shapes import FramesTables, Mood, Raw
 
     FrameSlot = tuple[str, str, bool]  # name, type, must
     Span = tuple[int, int]  # the first and the last segment
@@ -670,47 +670,58 @@ class Fit:
 
 
 class Frames:
-    """The frames of all intents, read once."""
+    """The frames of all intents, each read when a sentence has what it needs first."""
 
-    def __init__(self, data: FramesData, kinds: dict[str, dict[str, str]]) -> None:
+    def __init__(self, tables: FramesTables, kinds: Callable[[str], dict[str, str]]) -> None:
         # A time of day that no hour belongs to (`until the morning`) is no end that could be set.
-        self.brakes = {*data["brakes"], "u_am", "u_pm", "u_night"}
-        self.asking = set(data["asking"])
-        self.always = set(data["always"])
-        self._light = set(data["light"])
-        self._allowed = {mood: {*words, *self.always} for mood, words in data["allowed"].items()}
-        self.frames = [
-            Frame(intent, mood, text, kinds[intent])
-            for mood, intents in data["frames"].items()
-            for intent, texts in intents.items()
-            for text in texts
-        ]
-        self.of: dict[str, list[Frame]] = {}
-        for frame in self.frames:
-            self.of.setdefault(frame.intent, []).append(frame)
+        self.brakes = {*tables["brakes"], "u_am", "u_pm", "u_night"}
+        self.asking = set(tables["asking"])
+        self.always = set(tables["always"])
+        self._light = set(tables["light"])
+        self._allowed = {mood: {*words, *self.always} for mood, words in tables["allowed"].items()}
+        self._rows = tables["rows"]
+        self._needed = tables["needed"]
+        self._kinds = kinds
+        self._read: dict[int, Frame] = {}
+        self._of: dict[str, list[int]] = {}
+        for at, (intent, _, _) in enumerate(self._rows):
+            self._of.setdefault(intent, []).append(at)
         self._loose: dict[tuple[str, tuple[tuple[str, str], ...]], Frame] = {}
-        self._changing = {frame.intent for frame in self.frames if frame.mood == "change"}
+
+    def _frame(self, at: int) -> Frame:
+        if at not in self._read:
+            intent, mood, text = self._rows[at]
+            self._read[at] = Frame(intent, mood, text, self._kinds(intent))
+        return self._read[at]
+
+    def needing(self, concepts: set[str]) -> list[Frame]:
+        """Return the frames that may cover a clause with some concepts, in their order."""
+        places = {at for name in ("", *concepts) for at in self._needed.get(name, ())}
+        return [self._frame(at) for at in sorted(places)]
+
+    def of(self, intent: str) -> list[Frame]:
+        """Return the frames of an intent."""
+        return [self._frame(at) for at in self._of.get(intent, ())]
 
     def needed(self, intent: str) -> set[str]:
         """Return the slots without which no frame of an intent is whole."""
-        sets = [{name for name, _, must in frame.slots if must} | set(frame.fixed) for frame in self.of.get(intent, ())]
+        sets = [{name for name, _, must in frame.slots if must} | set(frame.fixed) for frame in self.of(intent)]
         return set.intersection(*sets) if sets else set()
 
     def topic(self, intent: str) -> set[str]:
         """Return the concepts that every frame of an intent may be recognised by: what it is about."""
-        needs = [set().union(*frame.needs) for frame in self.of.get(intent, ()) if frame.needs]
+        needs = [set().union(*frame.needs) for frame in self.of(intent) if frame.needs]
         return {name for name in set().union(*needs) if sum(name in one for one in needs) * 2 >= len(needs)} & TOPICS
 
     def loose(self, intent: str, fixed: dict[str, str]) -> Frame | None:
         """Return a frame of an intent that needs nothing, has all its slots, and is for a clause without its words."""
         key = (intent, tuple(fixed.items()))
-        frames = self.of.get(intent)
-        if key not in self._loose and frames:
+        if key not in self._loose and (frames := self.of(intent)):
             self._loose[key] = frames[0].loose(frames, dict(fixed), set())
         return self._loose.get(key)
 
     def is_change(self, intent: str) -> bool:
-        return intent in self._changing
+        return any(self._rows[at][1] == "change" for at in self._of.get(intent, ()))
 
     def fit(self, frame: Frame, clause: Clause, given: Raw, more: set[str] | None = None) -> Fit | None:
         """Return the best way in which a frame covers a clause, None when something it needs is missing.

@@ -13,13 +13,11 @@ asked for, a guess that was said back ("Do you mean: … ?"), or the request its
 from __future__ import annotations
 
 import functools
-import os
 import time
 from collections.abc import Sequence
 
-from oasis.core import jsonl
 from oasis.parts import install, is_here
-from oasis.parts.offline import caution, results
+from oasis.parts.offline import caution, results, tables
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.clause import VERBS, Lexicon, Names, Naming, narrow, spaced
 from oasis.parts.offline.frames import FREE, Frames
@@ -27,6 +25,7 @@ from oasis.parts.offline.reading import Grammar, Part, familiarity, kinds_of
 from oasis.parts.offline.results import sentence
 from oasis.parts.offline.sets import Fulfilment
 from oasis.parts.offline.slots import Problem, World
+from oasis.parts.offline.tables import COMMON
 from oasis.parts.offline.understanding import NONE, SURE, UNSURE, Evidence, Guess, Understander, Words, merged, together
 
 TYPE_CHECKING = False
@@ -34,24 +33,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.parts.offline.shapes import Event, EvidenceData, Facts, IntentsData, Json, Language, Message
+    from oasis.parts.offline.shapes import (
+        Event,
+        EvidenceTables,
+        Facts,
+        IntentsData,
+        Json,
+        Language,
+        Message,
+        MomentsTables,
+        WordsTables,
+    )
 
-_WIDE = ("ja", "zh")  # languages written without blanks
 MODEL = "intents"
 CHANGE = "configure"
 CALL = "offline_"  # of the ids of our calls; then the language of their results
 _NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
-WORDS = {"words", "values", "fillers", "ordinary", "real_words", "sounds"}  # what the lexicon alone reads
 CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 
-def load(name: str) -> Any:
-    """Return one file of the folder intents; its types are in shapes.pyi."""
-    return jsonl.table(__file__, "intents/" + name + ".json")
-
-
-def _is_here(name: str) -> bool:
-    return os.path.exists(f"{os.path.dirname(__file__)}/intents/{name}.json")
+load = tables.load  # what people write, by the name of the file
 
 
 class _Broken(Exception):
@@ -61,21 +62,21 @@ class _Broken(Exception):
 class Provider:
     """What was read of the intents and languages; answers any number of chats, one after the other."""
 
-    def __init__(self, read: Callable[[str], Any] = load) -> None:
-        self._load = read
-        data: IntentsData = read("intents")
+    def __init__(self, read: Callable[[str], Any] | None = None) -> None:
+        """`read` gives the files of intents/ by their names, in place of those that are installed."""
+        self._read = read
+        self.languages: dict[str, list[str]] = {}
+        data: IntentsData = self._table(COMMON, "intents")
         # English is part of this one; each other language is a package of its own.
         self._common = data["languages"]
-        self.languages = {name: common for name, common in self._common.items() if _is_here(name)}
+        self.languages = {name: common for name, common in self._common.items() if tables.is_here(name)}
         if "en" not in self.languages:
-            raise ImportError("the file intents/en.json is missing")
+            raise ImportError("the files of English are missing")
         self.texts = data["absent"]
         self.intents = data["intents"]
         self.providers = data["providers"]
-        self._services = data["services"]
         self._grammars: dict[str, Grammar] = {}
         self._words: dict[str, Words] = {}
-        self._evidence: EvidenceData = {}  # what all languages share
         self._moments: dict[str, Moments] = {}
 
     def absent(self, said: str) -> str:
@@ -87,7 +88,7 @@ class Provider:
         spoken = max(known, key=lambda name: (known[name], name not in self.languages))
         if spoken in self.languages or not known[spoken]:
             return ""
-        return sentence(self.texts[spoken], {"install": install("oasis-offline-" + spoken, _is_here(spoken))})
+        return sentence(self.texts[spoken], {"install": install("oasis-offline-" + spoken, tables.is_here(spoken))})
 
     def spoken(self, said: str) -> dict[str, int]:
         """Return how many words speak for each language; characters that no list has are Chinese."""
@@ -101,60 +102,55 @@ class Provider:
         known = self.spoken(said)
         return sum(known.values()) > known["en"]
 
-    def _read(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what is made of a language's files. Raises: _Broken; ImportError for English."""
+    def _table(self, name: str, part: str) -> Any:
+        """Return a section of the tables of a language. Raises: _Broken; ImportError for English and what all share."""
         try:
-            return make()
-        except Exception as error:  # whatever stands in them
-            if name == "en":
+            return tables.section(name, part, self._read)
+        except Exception as error:  # whatever stands in that file
+            if name in ("en", COMMON):
                 raise ImportError("the files of English cannot be read: %s" % error) from error
             self.languages.pop(name, None)
             raise _Broken(name) from error
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
-            self._grammars[name] = self._read(name, lambda: self._make_grammar(name))
+            self._grammars[name] = Grammar(self._table(name, "grammar"), self.intents)
         return self._grammars[name]
-
-    def _make_grammar(self, name: str) -> Grammar:
-        # Without its words, which the lexicon keeps in a fifth of the memory.
-        language: Any = {key: value for key, value in self._load(name).items() if key not in WORDS}
-        return Grammar(language, self.intents)
 
     def words(self, name: str) -> Words:
         """Return what is known of the words of a language."""
         if name not in self._words:
-            self._words[name] = self._read(name, lambda: self._make_words(name))
+            made: WordsTables = self._table(name, "words")
+            lexicon, naming = Lexicon(made["lexicon"], self.grammar(name).fold), Naming(made["naming"])
+            self._words[name] = Words(lexicon, naming, made["marks"], lambda: self._learned(name))
         return self._words[name]
 
-    def _make_words(self, name: str) -> Words:
-        grammar = self.grammar(name)
-        services = {service: [service] for service in self._services}
-        for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
-            services.setdefault(service, []).append(spoken)
-        marks = self._load("cautions")[name]
-        lexicon = Lexicon(caution.merged(self._load(name), marks), grammar.fold, services)
-        return Words(
-            lexicon, Naming(self._load("naming")[name]), marks, lambda: self._read(name, lambda: self._learned(name))
-        )
-
     def _learned(self, name: str) -> Evidence:
-        self._evidence = self._evidence or self._load("evidence")
-        return Evidence(self._evidence, self._load("evidence_" + name))
+        return Evidence(self._evidence, self._table(name, "evidence"))
+
+    @functools.cached_property
+    def _evidence(self) -> EvidenceTables:
+        """What all languages share of what was learned."""
+        found: EvidenceTables = self._table(COMMON, "evidence")
+        return found
+
+    @functools.cached_property
+    def _all_moments(self) -> dict[str, MomentsTables]:
+        found: dict[str, MomentsTables] = self._table(COMMON, "moments")
+        return found
 
     def moments(self, name: str) -> Moments:
         """Return the words of a language that say when or under which condition."""
         if name not in self._moments:
-            data = self._load("moments")
-            self._moments[name] = Moments(data[name], data["parts"], name in _WIDE)
+            self._moments[name] = Moments(self._all_moments[name])
         return self._moments[name]
 
     @functools.cached_property
     def frames(self) -> Frames:
-        return Frames(self._load("frames"), {intent: kinds_of(action) for intent, action in self.intents.items()})
+        return Frames(self._table(COMMON, "frames"), lambda intent: kinds_of(self.intents[intent]))
 
     def places(self) -> dict[str, str]:
-        places: dict[str, str] = self._load("places")["places"]
+        places: dict[str, str] = self._table(COMMON, "places")["places"]
         return places
 
     def reply(self, messages: list[Message], facts: Facts, now_s: int, only_sure: bool = False) -> list[Event]:

@@ -15,16 +15,24 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 
 from oasis.parts.offline import slots as slot_types
 from oasis.parts.offline.clause import SENTENCE_CHARS, SENTENCE_TOKENS, Token, normal, spaced, tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.parts.offline.shapes import Intent, IsValue, Iterator, Language, PatternList, Raw, WordList
+    from oasis.parts.offline.shapes import (
+        Callable,
+        GrammarTables,
+        Intent,
+        IsValue,
+        Iterator,
+        Language,
+        PatternList,
+        PatternTables,
+        Raw,
+        WordList,
+    )
 
     Slot = tuple[str, str, str]  # name, type, the value when it is a listed one
     Match = tuple[int, str, Raw]  # keywords; what the pattern is of; the slots
@@ -51,25 +59,21 @@ class Part:
 
 
 class Pattern:
-    """One pattern; `of` is the intent that it is of, `kinds` are {slot: type}. Raises: KeyError for an unknown class.
+    """One pattern; `of` is the intent that it is of, `kinds` are {slot: type}."""
 
-    It is compiled for a sentence that has what it needs (Grammar.needs).
-    """
-
-    def __init__(self, grammar: Grammar, text: str, of: str, kinds: dict[str, str]) -> None:
+    def __init__(self, grammar: Grammar, text: str, of: str = "", kinds: dict[str, str] | None = None) -> None:
         self.of = of
         self.slots: list[Slot] = []  # in the order of the groups
         self._grammar = grammar
         self._text = text
-        self._kinds = kinds
-        self.needs = grammar.needs(text)
-
-    def may_fit(self, words: set[str]) -> bool:
-        return all(need & words for need in self.needs)
+        self._kinds = kinds or {}
 
     @functools.cached_property
     def expression(self) -> re.Pattern[str]:
-        """The pattern as an expression over words with a blank behind each. Raises: re.error for an open bracket."""
+        """The pattern as an expression over words with a blank behind each.
+
+        Raises: re.error for an open bracket, KeyError for an unknown class.
+        """
         return re.compile(self.source())
 
     def source(self) -> str:
@@ -87,34 +91,63 @@ class Pattern:
                 found += "((?:[^ ]+ ){1,%d}?)" % slot_types.WIDTHS.get(kind, 4)
             else:
                 self.slots += [(name, kind, value) for value in lists[kind]]
-                phrases = [[self._grammar.pattern(one) for one in many] for many in lists[kind].values()]
+                phrases = [[Pattern(self._grammar, one) for one in many] for many in lists[kind].values()]
                 values = ["|".join(one.source() for one in many) for many in phrases]
                 found += f"(?:({')|('.join(values)}))"
         return found
 
 
+class Patterns:
+    """A list of patterns, each read when a sentence has what it needs; `kinds` are those of the slots of an intent."""
+
+    def __init__(self, tables: PatternTables, grammar: Grammar, kinds: Callable[[str], dict[str, str]]) -> None:
+        self._rows = tables["rows"]
+        self._needs = tables["needs"]
+        self._by_word = tables["by_word"]
+        self._grammar = grammar
+        self._kinds = kinds
+        self._read: dict[int, Pattern] = {}
+        self._sets: dict[int, set[str]] = {}
+
+    def fitting(self, words: set[str]) -> list[tuple[int, Pattern]]:
+        """Return the patterns that a sentence with some words may fit, with their places in the list."""
+        places = {at for word in (ANY, *words) for at in self._by_word.get(word, ())}
+        return [(at, self._pattern(at)) for at in sorted(places) if self._has_needs(at, words)]
+
+    def _has_needs(self, at: int, words: set[str]) -> bool:
+        for number in self._rows[at][2]:
+            if number not in self._sets:
+                self._sets[number] = set(self._needs[number].split())
+            if self._sets[number].isdisjoint(words):
+                return False
+        return True
+
+    def _pattern(self, at: int) -> Pattern:
+        if at not in self._read:
+            of, text, _ = self._rows[at]
+            self._read[at] = Pattern(self._grammar, text, of, self._kinds(of))
+        return self._read[at]
+
+
 class Grammar:
     """The patterns and words of one language, as far as they were needed; what was read once is kept.
 
-    `intents` are those of all languages.
+    `tables` are those of derive.py, `intents` those of all languages.
     """
 
-    def __init__(self, language: Language, intents: dict[str, Intent]) -> None:
-        self.language = language
-        self.fold: dict[str, str] = language.get("fold", {})
+    def __init__(self, tables: GrammarTables, intents: dict[str, Intent]) -> None:
+        self.language: Language = tables["language"]
+        self.fold: dict[str, str] = self.language.get("fold", {})
+        self._patterns = tables["patterns"]
         self._intents = intents
         self._words: dict[str, set[str]] = {}
-        self._patterns: dict[str, list[Pattern]] = {}
-        self._classes: dict[str, tuple[list[set[str]], set[str]]] = {}  # what each needs, its keywords
+        self._lists: dict[tuple[str, str], Patterns] = {}
 
     def words(self, name: WordList) -> set[str]:
         """Return a list of words of the language file, folded like tokens."""
         if name not in self._words:
             self._words[name] = {normal(word, self.fold) for word in self.language.get(name, ())}
         return self._words[name]
-
-    def pattern(self, text: str, of: str = "", kinds: dict[str, str] | None = None) -> Pattern:
-        return Pattern(self, text, of, kinds or {})
 
     def pieces(self, text: str) -> list[str]:
         """Return the keywords, slots and brackets of a pattern, those of its classes in their place."""
@@ -123,47 +156,15 @@ class Grammar:
             found += self.pieces(self.language["classes"][piece[1:-1]]) if piece[0] == "<" else [piece]
         return found
 
-    def needs(self, text: str) -> list[set[str]]:
-        """Return sets of keywords: a sentence that fits a pattern has one of each."""
-        needs: list[set[str]] = []
-        depth, before = 0, ""
-        for word in _PIECE.findall(normal(spaced(text), self.fold)):
-            if word[0] == "<":
-                name = word[1:-1]
-                if name not in self._classes:
-                    inner = self.language["classes"][name]
-                    words, needed = {sys.intern(one) for one in self.pieces(inner)}, self.needs(inner)
-                    self._classes[name] = needed, (words if needed else {ANY, *words}) - _BRACKETS.keys()
-                needed, words = self._classes[name]
-                if depth:
-                    needs[-1] |= words
-                else:
-                    needs += needed
-            elif word in _BRACKETS:
-                if not depth and word in "([":
-                    needs.append(set())
-                if word == "[" and (not depth or before in ("(", "|")):
-                    needs[-1].add(ANY)
-                depth += (word in "([") - (word in ")]")
-            elif depth:
-                needs[-1].add(ANY if word[0] == "{" else sys.intern(word))
-            elif word[0] != "{":
-                needs.append({sys.intern(word)})
-            before = word
-        return [need for need in needs if ANY not in need]
+    def patterns(self, name: PatternList, kind: str = "") -> Patterns:
+        """Return a list of patterns; those of answers have a value of the type `kind`."""
+        if (name, kind) not in self._lists:
 
-    def patterns(self, name: str) -> list[Pattern]:
-        """Return the patterns of a list, or the `patterns` or phrases (`about`) of all intents."""
-        if name not in self._patterns:
-            own: Any = self.language
-            if name in ("patterns", "about"):
-                kinds = {intent: kinds_of(self._intents[intent]) for intent in own["intents"]}
-                texts = own["intents"].items()
-                listed = [self.pattern(one, of, kinds[of]) for of, said in texts for one in said.get(name, ())]
-            else:
-                listed = [self.pattern(one) for one in own.get(name, ())]
-            self._patterns[name] = listed
-        return self._patterns[name]
+            def kinds(intent: str) -> dict[str, str]:
+                return kinds_of(self._intents[intent]) if intent else {"value": kind}
+
+            self._lists[name, kind] = Patterns(self._patterns[name], self, kinds)
+        return self._lists[name, kind]
 
     def read(self, sentence: str, is_value: IsValue) -> tuple[list[Part], str]:
         """Return what a sentence asks for, and of a question the intent that it is about.
@@ -179,13 +180,17 @@ class Grammar:
         part = self._request(sentence, tokens, is_value, may_change=False)
         if part or not asked:
             return [part] if part else [], ""
-        about = self._request(sentence, asked, is_value, may_change=True)
-        if about:
-            return [], about.intent
-        phrases = self.patterns("about")
-        found = [(_covered(one, asked[at:]), -number) for at in range(len(asked)) for number, one in enumerate(phrases)]
-        length, number = max(found, default=(0, 0))
-        return [], phrases[-number].of if length else ""
+        part = self._request(sentence, asked, is_value, may_change=True)
+        if part:
+            return [], part.intent
+        about, of = self.patterns("about"), ""
+        longest, first = 0, 0
+        for at in range(len(asked)):
+            for number, one in about.fitting(_norms(asked[at:])):
+                length = _covered(one, asked[at:])
+                if (length, -number) > (longest, -first):
+                    longest, first, of = length, number, one.of
+        return [], of
 
     def answer(self, sentence: str, kind: str) -> tuple[str, bool] | None:
         """Return the value in an answer to a question for a slot of type `kind`, None when it holds none."""
@@ -193,8 +198,7 @@ class Grammar:
         is_asked = kind != "reply" and self._question(tokens) is not None
         if not tokens or len(tokens) > SENTENCE_TOKENS or is_asked:
             return None  # a question is no answer, but for "what do you suggest?"
-        patterns = [self.pattern(one, "", {"value": kind}) for one in self.language.get("answers", ())]
-        found = list(self._matches(sentence, tokens, patterns, self.words("stops")))
+        found = list(self._matches(sentence, tokens, self.patterns("answers", kind), self.words("stops")))
         return max(found, key=lambda one: one[0])[2].get("value") if found else None
 
     def _question(self, tokens: list[Token]) -> list[Token] | None:
@@ -227,7 +231,8 @@ class Grammar:
 
     def _prefix(self, tokens: list[Token], name: PatternList) -> int:
         """Return how many tokens at the start a pattern of a list covers."""
-        return max((_covered(one, tokens) for one in self.patterns(name)), default=0)
+        fitting = self.patterns(name).fitting(_norms(tokens))
+        return max((_covered(one, tokens) for _, one in fitting), default=0)
 
     def _requests(self, sentence: str, tokens: list[Token], is_value: IsValue, cuts: int = CUTS) -> list[Part]:
         """Return the one request that some tokens are, or those between words that join them; [] when none."""
@@ -257,12 +262,11 @@ class Grammar:
                 break
         return best
 
-    def _matches(self, sentence: str, tokens: list[Token], patterns: list[Pattern], stops: set[str]) -> Iterator[Match]:
+    def _matches(self, sentence: str, tokens: list[Token], patterns: Patterns, stops: set[str]) -> Iterator[Match]:
         """Yield the patterns that cover all tokens; `stops` are words that no text without quotes has in it."""
         text = _joined(tokens)
-        words = {token.norm for token in tokens}
-        for one in patterns:
-            match = one.expression.fullmatch(text) if one.may_fit(words) else None
+        for _, one in patterns.fitting(_norms(tokens)):
+            match = one.expression.fullmatch(text)
             if not match:
                 continue
             slots: Raw = {}
@@ -284,9 +288,13 @@ def _joined(tokens: list[Token]) -> str:
     return "".join((token.norm or _QUOTED) + " " for token in tokens)
 
 
+def _norms(tokens: list[Token]) -> set[str]:
+    return {token.norm for token in tokens}
+
+
 def _covered(pattern: Pattern, tokens: list[Token]) -> int:
     """Return how many tokens from the first on a pattern covers."""
-    match = pattern.expression.match(_joined(tokens)) if pattern.may_fit({token.norm for token in tokens}) else None
+    match = pattern.expression.match(_joined(tokens))
     return match[0].count(" ") if match else 0
 
 

@@ -96,7 +96,7 @@ class IntentTexts(TypedDict, total=False):
 
 Texts = dict[str, str]  # sentences by name
 WordList = Literal["stops", "vague", "joiners"]
-PatternList = Literal["lead", "request", "trail", "questions", "answers"]
+PatternList = Literal["lead", "request", "trail", "questions", "answers", "patterns", "about"]
 
 class Language(TypedDict, total=False):
     language: str
@@ -181,6 +181,64 @@ class MomentsData(TypedDict, total=False):
     ask: Required[str]
     say: Required[str]
     both: Required[str]
+
+# What derive.py makes of these
+
+Blocks = dict[str, str]  # see tables.Texts
+Sources = list[tuple[str, list[str]]]  # expressions, each with texts of which a fitting text has one
+
+class PatternTables(TypedDict):
+    rows: list[tuple[str, str, list[int]]]  # intent, pattern, what it needs
+    needs: list[str]  # words of which a sentence has one, with blanks between them
+    by_word: dict[str, list[int]]  # word -> rows that need it; "" -> those that need none
+
+class GrammarTables(TypedDict):
+    language: Language  # without words and patterns
+    patterns: dict[str, PatternTables]
+
+class LexiconTables(TypedDict):
+    has_compounds: bool
+    meanings: list[str]
+    phrases: Blocks
+    open: dict[str, list[tuple[list[str], str]]]  # words, what they mean
+    stems: dict[str, list[str]]
+    real: list[str]
+    light: list[str]
+    sounds: list[str]
+
+class NamingTables(TypedDict, total=False):
+    edges: Required[list[str]]
+    bounds: Required[list[str]]
+    none: Required[list[str]]
+    forms: Required[Sources]
+    articles: Required[list[str]]
+    small: Required[list[str]]
+    lead: list[str]
+
+class WordsTables(TypedDict):
+    lexicon: LexiconTables
+    naming: NamingTables
+    marks: Caution
+
+class EvidenceTables(TypedDict):
+    classes: list[str]
+    weights: Blocks
+
+class FramesTables(TypedDict):
+    always: list[str]
+    asking: list[str]
+    brakes: list[str]
+    light: list[str]
+    allowed: dict[Mood, list[str]]
+    rows: list[tuple[str, Mood, str]]  # intent, mood, frame
+    needed: dict[str, list[int]]  # concept -> rows that need it first; "" -> those that need none
+
+class MomentsTables(TypedDict):
+    ask: str
+    say: str
+    both: str
+    form: str
+    kinds: dict[str, Sources]
 
 # Slots
 

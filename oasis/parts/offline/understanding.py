@@ -39,17 +39,20 @@ from oasis.parts.offline.clause import (
 )
 from oasis.parts.offline.frames import FREE, VALUE, Fit, Frame, Frames
 from oasis.parts.offline.reading import Part
+from oasis.parts.offline.tables import BASE, FIRST, Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.clause import Lexicon, Naming
-    from oasis.parts.offline.shapes import Callable, Caution, EvidenceData, IsValue, Raw, Sequence
+    from oasis.parts.offline.shapes import Callable, Caution, EvidenceTables, IsValue, Raw, Sequence
 
     Cut = tuple[int, int]  # the end of one request and the start of the next, as numbers of segments
 
 
 NOTHING, STORY = "-", "~"  # no request at all; a clause that only tells why
 SCALE = 100  # weights are kept as whole numbers
+MIDDLE = BASE * BASE // 2
+_ZERO = FIRST * BASE + FIRST + MIDDLE
 BEGIN = 4  # letters of the beginning of a longer word, which its other forms have too
 _SIGNS = {"asked", "request", "following"}  # other signs are concepts that were said before
 # Values with a form of their own: the type counts, never the words; of the others the value counts too.
@@ -76,12 +79,15 @@ def features(clause: Clause) -> list[str]:
 
 
 class Evidence:
-    """The learned weights for one language."""
+    """The learned weights for one language.
 
-    def __init__(self, shared: EvidenceData, words: EvidenceData) -> None:
-        self.classes = shared.get("classes", [])
-        self._weights = words.get("weights", {})
-        self._shared = shared.get("weights", {})
+    A weight is three figures to the base BASE: how many requests further it is, and itself with MIDDLE added.
+    """
+
+    def __init__(self, shared: EvidenceTables, words: EvidenceTables) -> None:
+        self.classes = shared["classes"]
+        self._weights = Texts(words["weights"])
+        self._shared = Texts(shared["weights"])
 
     def probabilities(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
         """Return how probable each request is for a clause, all together 1; {} for one without segments.
@@ -95,18 +101,18 @@ class Evidence:
         share = 1.0 / (SCALE * math.sqrt(max(len(known), 1)))
         for name in (*known, ""):
             part = share if name else 1.0 / SCALE
-            numbers = map(int, self.weights(name).split())
+            figures = iter(self.weights(name).encode())
             request = 0
-            for gap, weight in zip(numbers, numbers, strict=False):  # of one iterator: two of them at a time
-                request += gap
-                totals[request] += weight * part
+            for gap, high, low in zip(figures, figures, figures, strict=False):  # of one iterator: three at a time
+                request += gap - FIRST
+                totals[request] += (high * BASE + low - _ZERO) * part
         most = max(totals)
         odds = [math.exp(total - most) for total in totals]
         whole = sum(odds)
         return {name: odd / whole for name, odd in zip(self.classes, odds, strict=True)}
 
     def weights(self, name: str) -> str:
-        return self._weights.get(name) or self._shared.get(name, "")
+        return self._weights.get(name) or self._shared.get(name) or ""
 
 
 _HOLDING = {"negation", "forbid", "past", "hearsay", "condition"}  # among these words hardly anything is wished for
@@ -300,7 +306,7 @@ class Understander:
     def _fits(self, clause: Clause, given: Raw, is_topic: bool = False) -> list[Fit]:
         best: dict[str, Fit] = {}
         more = self._frames.brakes | self._frames.asking if is_topic else None
-        for frame in self._frames.frames:
+        for frame in self._frames.needing(clause.concepts):
             if is_topic or not self._is_stopped(clause, frame):
                 found = self._frames.fit(frame, clause, given, more)
                 if found and (frame.intent not in best or found.score() > best[frame.intent].score()):
@@ -372,7 +378,7 @@ class Understander:
         found = []
         for name in likely:
             intent, fixed = _intent_of(name)
-            frames = [frame for frame in self._frames.of.get(intent, ()) if not self._is_stopped(clause, frame)]
+            frames = [frame for frame in self._frames.of(intent) if not self._is_stopped(clause, frame)]
             fits = [self._frames.fit(frame, clause, given) for frame in frames]
             found += [one for one in fits if one and _request(one) == name]
             loose = self._loose_fit(clause, intent, fixed, given)
@@ -430,7 +436,7 @@ class Understander:
 
     def _same(self, clause: Clause, before: Part, given: Raw) -> list[Fit]:
         found = []
-        for frame in self._frames.of.get(before.intent, ()):
+        for frame in self._frames.of(before.intent):
             if any(given.get(name) != (value, True) for name, value in frame.fixed.items()):
                 continue
             if not frame.slots or self._is_stopped(clause, frame):
@@ -459,7 +465,7 @@ class Understander:
         intent, fixed = _intent_of(_request(before))
         again = self._loose_fit(bare, intent, fixed, {})
         if again and any(again.slots[name] != given.get(name) for name in again.slots):
-            names = {name for frame in self._frames.of[intent] for name, _, _ in frame.slots} | set(fixed)
+            names = {name for frame in self._frames.of(intent) for name, _, _ in frame.slots} | set(fixed)
             slots = {**{name: raw for name, raw in given.items() if name in names}, **again.slots}
             again = Fit(again.frame, slots, again.gain, again.loss)
             odds = {name: chance / 2 for name, chance in odds.items()}

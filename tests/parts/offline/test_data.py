@@ -8,10 +8,10 @@ import re
 import pytest
 
 from oasis.catalogue.entries import distance
-from oasis.parts.offline import provider
+from oasis.parts.offline import derive, provider
 from oasis.parts.offline.clause import is_near, tokenize
 from oasis.parts.offline.provider import Session
-from oasis.parts.offline.reading import Grammar
+from oasis.parts.offline.reading import Grammar, Pattern
 from oasis.parts.offline.sets import SETS
 from oasis.parts.offline.slots import SIMPLE
 from oasis.system.clock import zone_rules
@@ -66,7 +66,7 @@ def test_every_problem_and_note_has_its_words(name):
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_pattern_can_be_read(name):
     language = LANGUAGES[name]
-    grammar = Grammar(language, DATA["intents"])
+    grammar = Grammar(derive.grammar(language), DATA["intents"])
     patterns = [
         pattern
         for texts in language["intents"].values()
@@ -76,7 +76,7 @@ def test_every_pattern_can_be_read(name):
     patterns += [one for key in ("lead", "request", "trail", "questions", "answers") for one in language.get(key, ())]
     patterns += [one for spoken in language.get("lists", {}).values() for many in spoken.values() for one in many]
     for pattern in [*patterns, *language.get("classes", {}).values()]:
-        assert grammar.pattern(pattern).expression
+        assert Pattern(grammar, pattern).expression
         # Nothing is no choice, and | stands in brackets: regular expressions would take both.
         assert not re.search(r"[(\[|]\s*[)\]|]", pattern), pattern
         bare = pattern

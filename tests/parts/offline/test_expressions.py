@@ -9,7 +9,8 @@ import pytest
 from oasis.parts.offline import provider
 from oasis.parts.offline.caution import bare
 from oasis.parts.offline.clause import narrow
-from oasis.parts.offline.expressions import Alternatives, may_fit, needs
+from oasis.parts.offline.derive import needs
+from oasis.parts.offline.expressions import Alternatives, may_fit
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -67,6 +68,6 @@ def test_what_fits_a_sentence_has_what_it_needs(language):
 
 
 def test_nothing_is_compiled_for_a_text_without_what_is_needed():
-    some = Alternatives(["on (?:monday|friday)", "at night"], r"\b(?:%s)\b")
+    some = Alternatives([(one, needs(one)) for one in ("on (?:monday|friday)", "at night")], r"\b(?:%s)\b")
     assert some.on("call this router attic") is None
     assert some.on("turn it off at night").pattern == r"\b(?:at night)\b"

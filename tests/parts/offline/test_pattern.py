@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from oasis.parts.offline.reading import Grammar
+from oasis.parts.offline import derive
+from oasis.parts.offline.reading import Grammar, Pattern
 
 LANGUAGE = {"classes": {"verb": "(turn on|start)"}, "lists": {"what": {"wifi": ["wifi", "wi fi"]}}, "joiners": ["and"]}
 
@@ -17,7 +18,7 @@ def read(patterns, sentence, types=None, language=None):
         pattern: {"slots": {slot: {"type": kind} for slot in ("name", "port")}, "commands": []}
         for pattern, kind in zip(patterns, types, strict=True)
     }
-    grammar = Grammar({**LANGUAGE, **(language or {}), "intents": texts}, intents)
+    grammar = Grammar(derive.grammar({**LANGUAGE, **(language or {}), "intents": texts}), intents)
     parts, _ = grammar.read(sentence, lambda *_: True)
     return [(part.intent, part.slots) for part in parts]
 
@@ -46,7 +47,7 @@ def test_pattern_covers_all_words_or_none(sentence):
 @pytest.mark.parametrize("pattern", ["(a|b", "a)", "a (b|) c)", "<unknown>", "[a"])
 def test_broken_pattern_is_refused(pattern):
     with pytest.raises((re.error, KeyError)):
-        assert Grammar(LANGUAGE, {}).pattern(pattern).expression
+        assert Pattern(Grammar(derive.grammar({**LANGUAGE, "intents": {}}), {}), pattern).expression
 
 
 def test_slots_of_one_name_keep_the_type_of_their_intent():
