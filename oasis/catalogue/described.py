@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # No value of any datatype but a text: the description says what is required.
 _NONE = "¿"
 _GENERATED = "Known from the sources of its package alone: nobody has reviewed it."
-_WITHIN = "Such a value waits for the owner; any other only they set, by hand."
+_WITHIN = "Such a value waits for the owner's approval; any other value the owner has to set by hand."
 _MARKS = {
     "secret": "It is a secret: shown and logged nowhere.",
     "outward": "It sends traffic or logs elsewhere, or opens something: a change of it waits for the owner.",

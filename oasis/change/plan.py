@@ -175,14 +175,17 @@ class Questions:
     `reach(images, run)` judges whether the owner still reaches the router (reach/owner_way.py). `unconfined()` says why
     nothing keeps the worker away from the router, "" when something does; without, the owner types a word before
     anything risky happens. `texts()` knows whose words a plan holds (text_origin.py). `luci_waits()` tells whether an
-    apply of LuCI waits for its confirmation; it is asked only where there are files of one.
+    apply of LuCI waits for its confirmation; it is asked only where there are files of one. `warnings(images, whether
+    packages come with it)` says in sentences what would be unusable afterwards (tools/warnings.py).
     """
 
     def __init__(
         self, reach: Callable[[Images, str], Answer | None] | None = None, unconfined: Callable[[], str] = lambda: "",
         texts: Callable[[], Texts] | None = None, luci_waits: Callable[[], bool] = lambda: True,
+        warnings: Callable[[Images, bool], list[str]] = lambda images, brings_packages: [],
     ) -> None:  # fmt: skip
         self.reach, self.unconfined, self.texts, self.luci_waits = reach, unconfined, texts, luci_waits
+        self.warnings = warnings
 
 
 class Planner:
@@ -204,6 +207,7 @@ class Planner:
         # Files that are not there yet, see before_unpacking, and those of which something goes that nobody knows.
         self.presumed: dict[str, bytes] = {}
         self._unseen: set[str] = set()
+        self._brings_packages = False
 
     def propose(
         self, operations: list[Operation], run: str, chat: str, summary: str = "", until_unix_s: int = 0,
@@ -345,7 +349,7 @@ class Planner:
         vars(made).update(vars(self))
         names = dict.fromkeys(item["package"] for item in operations)
         absent = [name for name in names if self._files.read(self._root.confdir + "/" + name) is None]
-        made.presumed = presumed.files(operations, absent)
+        made._brings_packages, made.presumed = True, presumed.files(operations, absent)
         made._unseen = {item["package"] for item in operations if item["op"] not in ("set", "add", "add_list")}
         made._unseen &= {*absent}
         return made
@@ -473,6 +477,7 @@ class Planner:
         left = references.left_behind(images, self._files.names(self._root.confdir), held)
         plan["reasons"] = [*plan["verdict"].pop("dangers", []), *left, *plan["reasons"]]
         plan["words"] = difference.sentences([item for item in differences if item["package"] not in self._unseen])
+        plan["words"] += self._questions.warnings(images, self._brings_packages)
         if self.texts is not None:
             for package in shown:
                 plan["untrusted"] += self.texts().told(package, plan["words"])

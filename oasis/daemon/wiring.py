@@ -186,7 +186,8 @@ class Daemon:
     def planner(self) -> Planner:
         from oasis.change.plan import Planner, Questions  # an idle daemon does without
 
-        questions = Questions(self._owner_way, self.confinement.reason, self._texts, self._luci_waits)
+        reason, texts = self.confinement.reason, self._texts
+        questions = Questions(self._owner_way, reason, texts, self._luci_waits, self._warnings)
         return Planner(self.machine, self.policy, self._install_key, self.new_id, self.journal, questions)
 
     @Lasting
@@ -253,6 +254,11 @@ class Daemon:
 
         can_keep = lambda session: may_keep(self.ubus.call, session)  # noqa: E731
         return Origins(connections, can_keep, of_login, self.clock.now_s)
+
+    def _warnings(self, images: Images, brings_packages: bool) -> list[str]:
+        from oasis.tools.warnings import warnings  # with the first change: an idle daemon does without
+
+        return warnings(images, self.root, self.files, brings_packages)
 
     def _luci_waits(self) -> bool:
         from oasis.change.apply.evidence import luci_waits  # with the first change: an idle daemon does without

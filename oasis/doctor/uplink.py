@@ -204,6 +204,18 @@ def route(scene: Scene) -> Found:
             yield seen("equal-routes", "", values, ["%s: metric %d" % (name, metric) for name in equal])
 
 
+def hops(scene: Scene) -> Found:
+    """The first hop is not in the network of the address."""
+    for interface, hop in _hops(scene):
+        nets = [net for entry in scene.outside if entry["interface"] == interface for net in entry["networks"]]
+        # With a single address the provider sends a route to the hop itself (on-link).
+        if nets and all(net.bits < 32 for net in nets) and not any(ip4(hop) in net for net in nets):
+            values = {"interface": interface, "gateway": hop, "networks": ", ".join(map(str, nets))}
+            yield seen(
+                "gateway-outside", interface, values, ["%(interface)s: %(networks)s, way by %(gateway)s" % values]
+            )
+
+
 def begin(scene: Scene) -> None:
     """Begin to ask what `gateway` and `answers` want to know."""
     for _, hop in _hops(scene):

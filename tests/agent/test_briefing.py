@@ -68,6 +68,33 @@ def test_a_first_request_is_short_with_few_tools_and_with_all(here):
     assert whole <= 3500 and small <= 1200
 
 
+WISHES = {
+    "guest-wifi": "set up a guest wifi, please", "parental-control": "no internet for the kids at bedtime, parental",
+    "security-check": "do a security check of my router", "slow-internet": "the internet is slow since yesterday",
+    "vpn-setup": "set up a wireguard vpn to reach home from outside",
+}  # fmt: skip
+
+
+@pytest.mark.part("admin", "memory", "schedule")
+def test_a_first_request_with_a_guide_is_as_short(here):
+    path = here.root + "/etc/config/oasis"
+    with open(path, encoding="utf-8") as handle:
+        text = handle.read()
+    with open(path, "w", encoding="utf-8") as handle:
+        model = "\toption model 'scripted'\n"
+        handle.write(text.replace(model, model + "\toption context_tokens '200000'\n"))
+    here.restart()
+    costs = {}
+    for name, wish in WISHES.items():
+        here.chat = ""
+        here.say(wish, "Hi.")
+        system = body(here)["messages"][0]["content"]
+        assert "guide" in system.lower(), (name, system)
+        costs[name] = cost(here)
+    print(f"first request with a guide: {costs}")
+    assert max(costs.values()) <= 3500, costs
+
+
 @pytest.mark.part("memory")
 def test_a_guide_adds_what_it_needs_and_takes_nothing_away(here):
     here.say("give the guest network another name, show me the logs and which devices are on it", "Hi.")

@@ -35,9 +35,9 @@ class Clinic:
         self.files: dict[str, bytes] = self.router.host_files
         self.files["/etc/passwd"] = b"root:x:0:0:root:/root:/bin/ash\n"
         self.files["/etc/shadow"] = b"root:$5$saltsalt$hash:20000:0:99999:7:::\n"
-        self.files["/proc/net/arp"] = _arp("10.99.0.1 0x2 f2:6d:61:1b:b2:1e")
+        self.files["/proc/net/arp"] = _arp("203.0.113.1 0x2 f2:6d:61:1b:b2:1e")
         self.files["/proc/net/snmp"] = _snmp(12, 90000)
-        self.files["/tmp/resolv.conf.d/resolv.conf.auto"] = b"# Interface wan\nnameserver 10.99.0.1\n"
+        self.files["/tmp/resolv.conf.d/resolv.conf.auto"] = b"# Interface wan\nnameserver 203.0.113.1\n"
         self.files["/sys/class/thermal/thermal_zone0/temp"] = b"61000\n"
         self.files["/proc/sys/net/netfilter/nf_conntrack_count"] = b"312\n"
         self.files["/proc/sys/net/netfilter/nf_conntrack_max"] = b"16384\n"
@@ -45,13 +45,18 @@ class Clinic:
             self.files["/etc/config/" + name] = data
         self.bus["network.wireless status"] = {"radio0": dict(RADIO), "radio1": dict(RADIO)}
         self.bus["network.device status"] = copy.deepcopy(self.bus["network.device status"])
-        self.interface("wan")["ipv4-address"] = [{"address": "203.0.113.9", "mask": 24}]
-        self.pings = {"10.99.0.1": True}
-        self.lookups = {"127.0.0.1": True, "10.99.0.1": True}
+        self.place("203.0.113.9", 24, "203.0.113.1")
+        self.pings = {"203.0.113.1": True}
+        self.lookups = {"127.0.0.1": True, "203.0.113.1": True}
         self.is_clock_set = True
         self.history: list[dict[str, Any]] = []
         self.refused: dict[str, UsageError] = {}
         self.now_s = NOW_S
+
+    def place(self, address: str, mask: int, hop: str) -> None:
+        """Give the interface to the internet an address and a way out."""
+        self.interface("wan")["ipv4-address"] = [{"address": address, "mask": mask}]
+        self.interface("wan")["route"][0]["nexthop"] = hop
 
     def interface(self, name: str) -> dict[str, Any]:
         """Return what the bus says of an interface; it may be changed."""

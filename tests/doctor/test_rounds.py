@@ -23,9 +23,14 @@ def wan(**values):
     return lambda clinic: clinic.interface("wan").update(values)
 
 
+def placed(address, mask, hop=""):
+    """Put the interface to the internet into another network, with its first hop in it or elsewhere."""
+    return lambda clinic: clinic.place(address, mask, hop or address.rpartition(".")[0] + ".254")
+
+
 def silent(clinic):
-    clinic.pings["10.99.0.1"] = False
-    clinic.files["/proc/net/arp"] = _arp("10.99.0.1 0x0 00:00:00:00:00:00")
+    clinic.pings["203.0.113.1"] = False
+    clinic.files["/proc/net/arp"] = _arp("203.0.113.1 0x0 00:00:00:00:00:00")
 
 
 def file(path, data):
@@ -52,12 +57,13 @@ def two_wans(clinic):
     second = json.loads(json.dumps(clinic.interface("wan")))
     second.update(interface="wanb", device="lan4", l3_device="lan4")
     second["ipv4-address"] = [{"address": "198.51.100.4", "mask": 24}]
+    second["route"][0]["nexthop"] = "198.51.100.1"
     clinic.bus["network.interface dump"]["interface"].append(second)
 
 
 def no_names(own, others):
     def change(clinic):
-        clinic.lookups = {"127.0.0.1": own, "10.99.0.1": others}
+        clinic.lookups = {"127.0.0.1": own, "203.0.113.1": others}
 
     return change
 
@@ -120,14 +126,15 @@ FAULTS = [
     ("wan-no-lease:wan", "", wan(up=False, **{"ipv4-address": [], "route": []})),
     ("wan-down:wan", "uci set network.wan.proto='wireguard'", wan(up=False, proto="wireguard")),
     ("wan-no-address:wan", "", wan(**{"ipv4-address": []})),
-    ("wan-link-local:wan", "", wan(**{"ipv4-address": [{"address": "169.254.7.7", "mask": 16}]})),
-    ("double-nat:wan", "", wan(**{"ipv4-address": [{"address": "192.168.178.20", "mask": 24}]})),
-    ("carrier-nat:wan", "", wan(**{"ipv4-address": [{"address": "100.72.1.2", "mask": 10}]})),
-    ("same-network:lan-wan", "", wan(**{"ipv4-address": [{"address": "192.168.1.77", "mask": 24}]})),
+    ("wan-link-local:wan", "", placed("169.254.7.7", 16)),
+    ("double-nat:wan", "", placed("192.168.178.20", 24)),
+    ("carrier-nat:wan", "", placed("100.72.1.2", 10)),
+    ("same-network:lan-wan", "", placed("192.168.1.77", 24)),
     ("no-route", "uci set network.wan.defaultroute='0'", wan(route=[])),
     ("equal-routes", "uci set network.wanb=interface\nuci set network.wanb.proto='dhcp'\n"
      "uci add_list firewall.@zone[1].network='wanb'", two_wans),
-    ("gateway-silent:10.99.0.1", "", silent),
+    ("gateway-outside:wan", "", placed("203.0.113.9", 24, "198.51.100.1")),
+    ("gateway-silent:203.0.113.1", "", silent),
     ("mtu-small:wan", "", device("wan", mtu=900)),
     ("mtu-pppoe:wan", PPPOE + "uci set network.wan.mtu='1500'", wan(proto="pppoe")),
     ("no-mtu-fix:wan", "uci set firewall.@zone[1].mtu_fix='0'", device("wan", mtu=1460)),
@@ -143,7 +150,7 @@ FAULTS = [
     ("lease-of-router:dhcp.@host[0]", NAS.replace(".105'", ".1'"), no_change),
     ("lease-twice:dhcp.@host[1]", NAS + NAS.replace("00:05'", "00:09'"), no_change),
     ("lease-outside:dhcp.@host[0]", NAS.replace("192.168.1.105", "192.168.9.105"), no_change),
-    ("address-taken:192.168.1.105", NAS, file("/proc/net/arp", _arp("10.99.0.1 0x2 f2:6d:61:1b:b2:1e",
+    ("address-taken:192.168.1.105", NAS, file("/proc/net/arp", _arp("203.0.113.1 0x2 f2:6d:61:1b:b2:1e",
      "192.168.1.105 0x2 aa:bb:cc:00:00:99"))),
     ("clock-past", "", lambda clinic: setattr(clinic, "now_s", 86400)),
     ("clock-unset", "", lambda clinic: setattr(clinic, "is_clock_set", False)),
@@ -263,7 +270,7 @@ def test_commands_of_a_fix_are_known_options_and_end_the_finding(wanted, text, c
 
 
 def test_a_fix_of_overlapping_networks_moves_the_home_to_a_free_one():
-    clinic = ill("", wan(**{"ipv4-address": [{"address": "192.168.1.77", "mask": 24}]}))
+    clinic = ill("", placed("192.168.1.77", 24))
     finding = next(one for one in clinic.round()["findings"] if one["id"].startswith("same-network"))
     assert finding["fix"]["commands"] == ["uci set network.lan.ipaddr='192.168.50.1'"]
 

@@ -184,7 +184,11 @@ class Knowledge:
         """Call a tool; raises UsageError and StoreError."""
         if name == "knowledge_search":
             limit: Any = arguments.get("limit", LIMIT)
-            return self.told(str(arguments["query"]), limit, operator.is_home(), operator.has_chats)
+            query = str(arguments["query"])
+            guide = self._kit.parts.part("skill").guide(query)
+            if guide:
+                return {"query": query, "guide": guide}
+            return self.told(query, limit, operator.is_home(), operator.has_chats)
         text, title = str(arguments["text"]), str(arguments.get("title", ""))
         taint = list(operator.taint)
         if not operator.is_own(title) or not operator.is_own(text):

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import stat
 import threading
 
@@ -124,6 +125,15 @@ class Skills:
                 faults[tool["name"]] = "was denied by the owner"
         return faults
 
+    # What the tool knowledge_search calls
+
+    def guide(self, query: str) -> str:
+        """Return the text of the shipped guide that a query asks for by "guide NAME", "" for no such one."""
+        names = {*_GUIDE.findall(query)}
+        names -= {*self._off()} if names else names
+        skills = self._shelf.all()[0] if names else []
+        return next((one["text"] for one in skills if one["is_shipped"] and one["name"] in names), "")
+
     # What turns call
 
     def added(self, turn: Turn, extras: Extras) -> None:
@@ -146,10 +156,12 @@ class Skills:
             note = "the skill %s is left out: it asks for tools that cannot be used: %s" % (skill["name"], gone)
             self._note(turn, note)
             return
-        text, answering = skill["text"], turn.get("service")
-        if skill["is_shipped"] and answering is not None and is_large(answering["context_tokens"]):
-            text = looked_up(text) if not self._tools().get(_SEARCH, "-") else text
-        extras.system.append(self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + text)
+        answering = turn.get("service")
+        told = self._words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"]
+        has_all = answering is not None and is_large(answering["context_tokens"])
+        if skill["is_shipped"] and has_all and not self._tools().get(_SEARCH, "-"):
+            told = self._words["named"] % (_SEARCH, skill["name"])  # there is no room for the guide itself
+        extras.system.append(told)
         if skill["is_shipped"]:
             extras.also += usable
         elif skill["tools"] is not None:
@@ -237,6 +249,7 @@ NEAR = 0.45
 STAYS, CHATS = 6, 32
 NONE = "none"
 _SEARCH = "knowledge_search"
+_GUIDE = re.compile(r"\bguide[ :]+([a-z0-9-]+)")
 _PHRASE_CHARS = 3  # of a script without blanks: a word of two characters says little
 _LONG_CHARS = 9  # of others: "wireguard" and "sicherheitscheck" mean one thing
 
@@ -262,15 +275,6 @@ def mentioned(said: str, words: list[str]) -> int:
         elif " %s " % plain in padded:
             found += CLEAR if " " in plain or "-" in plain or len(plain) >= _LONG_CHARS else MAYBE
     return found
-
-
-def looked_up(text: str) -> str:
-    """Return a guide with the names of recipes (recipes.md) in place of their commands, for who can look them up."""
-    pieces = text.split("\n```uci ")
-    for number, piece in enumerate(pieces[1:], 1):
-        name, _, rest = piece.partition("\n")
-        pieces[number] = "`%s` with the query %s has the commands.%s" % (_SEARCH, name, rest.partition("```")[2])
-    return "\n".join(pieces)
 
 
 gather = Skills

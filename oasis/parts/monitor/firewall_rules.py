@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 RULES = 60
 _LIST = ["nft", "-j", "-t", "list", "table", "inet", "fw4"]
 _TABLES = ["nft", "-j", "list", "tables"]
+_NO_PROGRAM = "this router has no program nft (its firewall works by iptables, or not at all)"
+_NO_TABLE = "nft lists no table inet fw4, so the firewall is stopped or failed to start; look at its log"
+_INSTEAD = "the rules as they are configured: status, what=firewall (in a terminal: uci show firewall)"
 _MARK = "!fw4: "
 _VERDICTS = ("accept", "drop", "reject", "return")
 _FIELDS = {"saddr": "from", "daddr": "to", "sport": "from port", "dport": "port"}
@@ -36,7 +39,8 @@ def rules(scene: Scene, target: str) -> Result:
     """Return {"zones": {name: {"devices", "input", "forward", "to", "masquerades"?, "rules"}}, "port_forwards", …}."""
     told = dicts(scene.json(scene.run(_LIST)).get("nftables"))
     if not told:
-        return {"zones": {}, "notes": ["the running rules cannot be read here; status firewall has the configuration"]}
+        why = _NO_TABLE if scene.has("nft") else _NO_PROGRAM
+        return {"zones": {}, "notes": ["the running rules cannot be read: " + why, _INSTEAD]}
     chains: dict[str, list[dict[str, object]]] = {}
     for one in told:
         chain, rule = one.get("chain"), one.get("rule")

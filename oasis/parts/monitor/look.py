@@ -53,11 +53,15 @@ class Scene:
         """Return a time that only grows."""
         return self._kit.clock.now_s()
 
+    def has(self, program: str) -> bool:
+        """Tell whether the router has a program; what this host has is not in a folder."""
+        path = self._kit.root.program(program)
+        return bool(path) and path.startswith(self._kit.root.folder)
+
     def run(self, words: list[str]) -> str:
         """Return what a program prints, "" where the router has none or it fails."""
         root = self._kit.root
-        path = root.program(words[0])
-        if not path or not path.startswith(root.folder):  # what this host has is not in a folder
+        if not self.has(words[0]):
             return ""
         try:
             router = Router(root, self._kit.executor.run, self._kit.files)

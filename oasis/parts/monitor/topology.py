@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import struct
 
-from oasis.core import addresses, clean
+from oasis.core import clean
+from oasis.doctor.rounds import CHECKS, judged
+from oasis.doctor.scene import Scene as Doctor
 from oasis.parts.monitor.look import is_about
 from oasis.tools.builtin.probing import is_within, prefixes
 from oasis.tools.builtin.status import clients, interface, wan_names, wireless
-from oasis.tools.router import dicts, words
+from oasis.tools.router import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.doctor.shapes import Finding
     from oasis.parts.monitor.look import Scene
-    from oasis.tools.builtin.probing import Prefix
     from oasis.tools.shapes import Result
 
 DEVICES = 60
@@ -28,17 +30,30 @@ _KINDS = {
     "wireguard": "a VPN by WireGuard", "dslite": "IPv4 through IPv6 (DS-Lite)", "map": "IPv4 through IPv6 (MAP)",
     **dict.fromkeys(("qmi", "mbim", "ncm", "3g", "modemmanager"), "mobile"),
 }  # fmt: skip
-# 100.64.0.0/10, which providers give to many customers at once.
-_SHARED = (4, 100 << 24 | 64 << 16, 10)
+_NAT = ("double-nat", "carrier-nat")
+# What the doctor asks of the uplinks without asking the network: `diagnose` must not say otherwise than this.
+_CHECKS = ("carrier", "wan", "address", "same-network", "double-nat", "route", "hops")
 
 
 def topology(scene: Scene, target: str) -> Result:
-    """Return {"uplinks", "networks", "access_points", "devices", "left_out"?}; `target` is a network or a device."""
+    """Return {"uplinks", "networks", "access_points", "devices", "faults"?, "left_out"?} about a network or a device.
+
+    "faults" are the doctor's findings of the uplinks, each {"title", "explanation"}.
+    """
     facts = scene.facts
     live = {str(item.get("interface")): item for item in facts.interfaces()}
     outside = [name for name in wan_names(facts) if name in live]
-    inside = {name: prefixes(item) for name, item in live.items() if name not in (*outside, "loopback")}
-    answer: dict[str, object] = {"uplinks": [_uplink(scene, name, live[name], inside) for name in outside]}
+    doctor = Doctor(facts, lambda _: [], None, bool)  # type: ignore[arg-type]  # these checks ask no probe
+    findings = judged(doctor, [one for one in CHECKS if one[0] in _CHECKS])[0]
+    found = {one["id"]: one for one in findings}
+    answer: dict[str, object] = {"uplinks": [_uplink(scene, name, live[name], found) for name in outside]}
+    faults = [
+        {key: one[key] for key in ("title", "explanation")}
+        for one in findings
+        if one["id"].partition(":")[0] not in _NAT
+    ]
+    if faults:
+        answer["faults"] = faults
     stations, points = _access_points(scene)
     zones = {
         name: str(zone.get("name"))
@@ -88,7 +103,7 @@ def _of(rows: list[dict[str, object]], name: str) -> bool:
 
 
 def _uplink(
-    scene: Scene, name: str, item: dict[str, object], inside: dict[str, list[Prefix]]
+    scene: Scene, name: str, item: dict[str, object], findings: dict[str, Finding]
 ) -> dict[str, object]:  # fmt: skip
     """Return one way to the internet; whether another router is before this one, where its address tells."""
     shown = interface(item)
@@ -98,23 +113,12 @@ def _uplink(
     proto = str(item.get("proto") or "")
     ifnames = {str(one.get("ifname")) for one in wireless(scene.facts)}
     row["kind"] = _KINDS.get(proto, proto) + (", over Wi-Fi" if str(row.get("device")) in ifnames else "")
-    own = [str(one.get("address")) for one in dicts(item.get("ipv4-address"))]
-    if own:
-        parsed = addresses.number(own[0])
-        is_shared = parsed is not None and parsed[0] == 4 and parsed[1] >> 22 == _SHARED[1] >> 22
-        row["double_nat"] = bool(addresses.not_of_internet(own[0]))
-        if row["double_nat"]:
-            row["why"] = (
-                "the provider shares one address among customers (CGNAT): nothing from outside gets in by IPv4"
-                if is_shared
-                else "its address is private: another router is before this one; forwards are needed there, too"
-            )
-    faults = [f"its address is in the network of {one}, too: neither is reached rightly; diagnose has the way out"
-              for one, own_at in inside.items() if any(is_within(address, own_at) for address in own)]  # fmt: skip
-    gateway, nets = str(row.get("gateway") or ""), prefixes({"ipv4-address": item.get("ipv4-address")})
-    if "." in gateway and nets and all(length < 32 for _, _, length in nets) and not is_within(gateway, nets):
-        faults.append(f"its gateway {gateway} is not in the network of its address: nothing gets out that way")
-    return {**row, "faults": faults} if faults else row
+    if item.get("ipv4-address"):
+        found = [findings[key] for key in (f"{one}:{name}" for one in _NAT) if key in findings]
+        row["double_nat"] = bool(found)
+        if found:
+            row["why"] = found[0]["explanation"]
+    return row
 
 
 def _access_points(scene: Scene) -> tuple[dict[str, str], list[dict[str, object]]]:

@@ -76,15 +76,16 @@ class _Foresight(Principal):
 
 def foreseen(
     calls: list[ToolCall], operator: Operator, registry: Registry, planner: Planner, is_kept: bool = True
-) -> tuple[list[str], list[Approval]]:
+) -> tuple[list[str], list[Approval | str]]:
     """Return a sentence for each call of a job, as the owner reads it on the card, and what their yes approves.
 
-    Nothing is done and nothing is shown. `is_kept` is False while a change waits to be kept: nothing proves that the
+    The second is for each call that does more than look: what is approved, or in words why it waits each time. Nothing
+    is done and nothing is shown. `is_kept` is False while a change waits to be kept: nothing proves that the
     owner reaches the router in the state that there is, so none is approved as a way back.
     Raises: ToolError or PolicyError for a tool that cannot be used.
     """
     words: list[str] = []
-    approvals: list[Approval] = []
+    approvals: list[Approval | str] = []
     for call in calls:
         name, params = call["tool"], call["params"]
         if registry.kind(name, params) == "read":
@@ -95,19 +96,19 @@ def foreseen(
         plan = seen.plan
         if plan is not None:
             why, told = why_not_ahead(plan, planner.policy), _told(plan)
-            if not why:
-                approvals.append(approval_ahead(plan, planner))
+            approvals.append(why or approval_ahead(plan, planner))
         elif is_error:
             error: ErrorReply = jsonl.loads(text)["error"]  # type: ignore[call-overload,index,assignment]
-            words.append(_REFUSED % ("in words of others" if whose else plain(error["message"]), plain(name)))
+            why = "in words of others" if whose else plain(error["message"])
+            words.append(_REFUSED % (why, plain(name)))
+            approvals.append("%s is refused as things are now: %s" % (plain(name), why))
             continue
         else:  # commands of `configure` that change nothing now
             operations = parsed(params)[0]  # type: ignore[arg-type]  # checked
             why = _TAINTED if operator.taint else _ENDS if params.get("until") or params.get("install") else ""
             why = why or ("" if is_kept else "a change waits to be kept")
             told = "; ".join(map(plain, uci_commands.as_commands(operations))) + " (it is so now)"
-            if not why:
-                approvals.append(_approval_of_state(operations, planner))
+            approvals.append(why or _approval_of_state(operations, planner))
         words.append(_WAITS % (why, told) if why else _APPROVED % told)
     return words, approvals
 

@@ -46,6 +46,8 @@ _TOOL_SHOWN: tuple[shapes.ToolKey, ...] = (
     "id", "when", "understood", "moments", "assumed", "wish", "enabled", "next", "note", "needs",
 )  # fmt: skip
 _NAMED = 5
+_AHEAD = "approved ahead: %s, for just that outcome; what else is risky waits for the owner each time"
+_NONE_AHEAD = "nothing is approved ahead: what is risky waits for the owner each time"
 
 
 class Schedule:
@@ -154,17 +156,16 @@ class Schedule:
             return {"orders": orders, "now": reply["now"], "zone": reply["zone"]}
         if name == "schedule_create":
             entry = self.schedule_add(**arguments)["entry"]  # type: ignore[misc]
-            approved = self._approve(entry["id"], operator)
-            note = "what is risky waits for the owner, who may approve it ahead"
-            return {"status": "made", **_tool_shown(entry), "note": approved or note}
+            note = self._approve(entry, operator) or "the owner may approve it ahead"
+            return {"status": "made", **_tool_shown(entry), "note": note}
         job = self._one(arguments["order"])
         if name == "schedule_update":
             changes: JobChanges = {key: value for key, value in arguments.items() if key != "order"}  # type: ignore[assignment]
             if not changes:
                 raise UsageError("nothing is to be changed", "give when, wish or enabled")
-            changed = _tool_shown(self.schedule_change(id=job["id"], **changes)["entry"])
-            approved = self._approve(job["id"], operator)
-            return {"status": "changed", **changed, **({"note": approved} if approved else {})}
+            entry = self.schedule_change(id=job["id"], **changes)["entry"]
+            approved = self._approve(entry, operator)
+            return {"status": "changed", **_tool_shown(entry), **({"note": approved} if approved else {})}
         self.schedule_delete(job["id"])
         return {"status": "deleted", "id": job["id"], "wish": job["wish"]}
 
@@ -187,13 +188,17 @@ class Schedule:
         told, operator.ahead = ahead.foreseen(job["calls"], operator, registry, planner, is_kept)
         return [*words, *told]
 
-    def _approve(self, name: str, operator: Operator) -> str:
-        """Keep for a job what its card approved; return that in words, "" for nothing."""
-        job, approved = self._jobs.get(name), [*operator.ahead]
-        if job is None or not approved:
+    def _approve(self, entry: JobView, operator: Operator) -> str:
+        """Keep for a job what its card approved; return that in words and why the rest waits, "" without calls."""
+        job, found = self._jobs.get(entry["id"]), [*operator.ahead]
+        waits = [one for one in found if isinstance(one, str)]
+        approved = [one for one in found if not isinstance(one, str)]
+        if job is None or not found:
             return ""
         self._jobs.approve(job, approved)
-        return "%d of its calls approved for each run that comes to just the same; the rest waits" % len(approved)
+        entry["ahead"] = len(approved)
+        told = "%d of its calls approved for each run that comes to just the same" % len(approved)
+        return told + ("; %d wait for the owner each time: %s" % (len(waits), "; ".join(waits)) if waits else "")
 
     def _one(self, words: str) -> JobView:
         """Return the one job that has an id or these words in its wish, taken literally: no wildcards."""
@@ -296,6 +301,9 @@ def _tool_shown(job: JobView) -> shapes.ToolJob:
     found: shapes.ToolJob = {key: job[key] for key in _TOOL_SHOWN if key in job}  # type: ignore[assignment]
     if "plan" in job:
         found["plan"] = job["plan"]["words"]
+    calls, count = len(job.get("calls", [])), job.get("ahead", 0)
+    many = "%d of %d calls" % (count, calls) if calls else "%d plans" % count
+    found["approval"] = _AHEAD % many if count else _NONE_AHEAD
     return found
 
 

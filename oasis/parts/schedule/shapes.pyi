@@ -119,6 +119,7 @@ class ToolJob(TypedDict, total=False):
     note: str
     needs: str
     plan: str
+    approval: str  # how much of it is approved ahead
     status: str  # made, changed or deleted
 
 ToolKey = Literal["id", "when", "understood", "moments", "assumed", "wish", "enabled", "next", "note", "needs"]

@@ -55,12 +55,12 @@ def test_a_wish_for_times_or_the_tunnel_gets_what_fits_it():
 # Which feed each package is from, at the commits of package/options/report.txt.
 FEEDS = {
     "packages": "adblock banip ddns-scripts etherwake https-dns-proxy igmpproxy minidlna miniupnpd-nftables "
-    "mwan3 nlbwmon opennds openvpn-openssl p910nd pbr samba4-server sqm-scripts tailscale travelmate "
+    "mwan3 nlbwmon openconnect opennds openvpn-openssl p910nd pbr samba4-server sqm-scripts tailscale travelmate "
     "vnstat2 watchcat wifischedule zerotier",
     "luci": "luci-app-adblock luci-app-banip luci-app-ddns luci-app-https-dns-proxy luci-app-minidlna "
     "luci-app-mwan3 luci-app-nlbwmon luci-app-p910nd luci-app-pbr luci-app-samba4 luci-app-sqm "
     "luci-app-statistics luci-app-travelmate luci-app-upnp luci-app-watchcat luci-app-wifischedule "
-    "luci-app-wol luci-proto-wireguard luci-ssl",
+    "luci-app-wol luci-proto-openconnect luci-proto-wireguard luci-ssl",
     "openwrt": "block-mount kmod-fs-exfat kmod-fs-ext4 kmod-usb-printer kmod-usb-storage wireguard-tools "
     "wpad-mesh-mbedtls",
 }
@@ -108,6 +108,14 @@ def test_a_recipe_is_short_and_whole():
         ("backup", "backup"), ("LEDs off", "led-off"), ("scheduled reboot", "scheduled-reboot"), ("cron job", "cron"),
         ("remote syslog", "remote-syslog"), ("traffic per device", "traffic-statistics"),
         ("captive portal", "captive-portal"), ("IPTV multicast", "iptv"), ("tailscale", "tailscale"),
+        ("block internet for a device at certain hours", "parental-times"),
+        ("Internet nachts sperren", "parental-times"),
+        ("bloquear internet a ciertas horas", "parental-times"), ("夜間はインターネットを止める", "parental-times"),
+        ("夜间禁止上网", "parental-times"), ("root password", "root-password"), ("set root password", "root-password"),
+        ("Passwort des Routers ändern", "root-password"), ("cambiar la contraseña del router", "root-password"),
+        ("管理者パスワードを変えたい", "root-password"), ("修改路由器密码", "root-password"),
+        ("openconnect", "openconnect-client"), ("AnyConnect VPN client", "openconnect-client"),
+        ("Firmen-VPN einrichten", "openconnect-client"), ("连接公司VPN", "openconnect-client"),
         ("zerotier", "zerotier"), ("dumb AP", "access-point"), ("split tunnel", "split-vpn"),
     ],
 )  # fmt: skip

@@ -60,7 +60,7 @@ def tools(body):
     return {tool["function"]["name"] for tool in body.get("tools", [])}
 
 
-def test_who_has_all_tools_looks_up_the_commands_of_a_guide(root, model):
+def test_who_has_all_tools_looks_a_guide_up(root, model):
     model_of = "\toption model 'scripted'\n"
     with open(root + "/etc/config/oasis", encoding="utf-8") as file:
         text = file.read().replace(model_of, model_of + "\toption context_tokens '128000'\n", 1)
@@ -70,8 +70,11 @@ def test_who_has_all_tools_looks_up_the_commands_of_a_guide(root, model):
     try:
         say(daemon, GUESTS)
         told = system(model.turns()[-1])
-        assert GUIDE in told and "uci set" not in told and "query guest-wifi has the commands" in told
+        assert GUIDE not in told and 'knowledge_search with the query "guide guest-wifi"' in told
         assert "knowledge_search" in tools(model.turns()[-1])
+        started = daemon.call("tool.call", name="knowledge_search", arguments={"query": "guide guest-wifi"})
+        found = of_type(follow(daemon, started), "tool_result")[0]["text"]
+        assert "Never invent a password" in found and "uci set network.guest=interface" in found
         daemon.call("tool.set", name="knowledge_search", enabled=False)
         say(daemon, GUESTS)
         assert "uci set network.guest=interface" in system(model.turns()[-1])

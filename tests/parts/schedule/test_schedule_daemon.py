@@ -700,6 +700,9 @@ def test_card_of_a_job_says_what_each_call_does_and_approves_it(daemon, root):
     assert words[6].startswith("refused as things are now (") and words[6].endswith(": packages"), "no opkg here"
     assert words[7] == "only looks: status"
     assert made["note"].startswith("2 of its calls approved") and services(root) == [], "nothing was done"
+    assert "; 3 wait for the owner each time: " in made["note"] and "packages is refused as things are" in made["note"]
+    (listed,) = result(follow(daemon, tool(daemon, "schedule_list")))["orders"]
+    assert made["approval"] == listed["approval"] and listed["approval"].startswith("approved ahead: 2 of 6 calls")
     assert b"JST-9" not in config(root, "system") and daemon.call("plan.list")["plans"] == []
     assert daemon.call("schedule.list")["entries"][0]["ahead"] == 2
 
@@ -736,6 +739,14 @@ def test_what_changes_nothing_now_is_approved_as_the_way_back_to_how_it_is(daemo
     events = follow(daemon, daemon.call("schedule.run", id=made["id"]))
     assert of_type(events, "approval")[0]["decision"] == "approved", events
     assert b"'Attic'" not in config(root, "wireless")
+
+
+def test_each_of_two_jobs_in_a_row_has_what_its_own_card_approved(daemon):
+    jobs = (("off", [RESTART]), ("moved", [MOVES]), ("on", [ZONE]))
+    made = [carded(daemon, wish=wish, calls=calls)[1] for wish, calls in jobs]
+    assert [one["note"][:2] for one in made] == ["1 ", "0 ", "1 "]
+    assert made[1]["note"].endswith("1 wait for the owner each time: the router would be at another address afterwards")
+    assert made[1]["approval"].startswith("nothing is approved ahead")
 
 
 def test_state_that_is_not_kept_yet_is_no_way_back(daemon):
