@@ -1,8 +1,8 @@
 """What a planned change would leave unusable, as warnings on its card and in its result: nothing is refused for it.
 
 What the doctor finds in the configuration as it would be and not in that of now, a protocol whose package is missing,
-and folders under /mnt at which nothing is mounted. The doctor looks at configuration alone here: all interfaces count as
-up, with the addresses that they are given. Of what the configuration does not show there is no warning.
+and folders under /mnt at which nothing is mounted. The doctor looks at configuration alone here: all interfaces count
+as up, with the addresses that they are given. Of what the configuration does not show there is no warning.
 """
 
 from __future__ import annotations
