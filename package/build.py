@@ -114,9 +114,16 @@ def together(options: dict[str, object]) -> list[tuple[object, str]]:
     return [(entry, " ".join(names)) for entry, names in found.values()]
 
 
-def terse(data: bytes) -> bytes:
+def terse(path: str, data: bytes) -> bytes:
     """Return a shell script without the lines of comments, which only people read; they stay in the sources."""
     return re.sub(rb"(?m)^[ \t]*#(?!!).*\n", b"", data) if data.startswith(b"#!/bin/sh") else data
+
+
+def packed(path: str, data: bytes) -> bytes:
+    """Return the texts of a language in the form that oasis/texts/translation.py reads as well."""
+    import zlib
+
+    return zlib.compress(re.sub(rb"(?m)^#.*\n", b"", data), 9)
 
 
 def compiled(files: Files, python: str) -> Files:
@@ -124,8 +131,9 @@ def compiled(files: Files, python: str) -> Files:
 
     Raises: BuildError where that Python is not here, or does not understand a source.
     """
+    ways = {".json": dense, ".po": packed}
     files = {
-        path: (dense(path, data) if path.endswith(".json") else terse(data), what)
+        path: (ways.get(os.path.splitext(path)[1], terse)(path, data), what)
         for path, (data, what) in tabled(files).items()
     }
     sources = {path: data.decode() for path, (data, _) in files.items() if path.endswith(".py")}

@@ -1,5 +1,9 @@
 """Write what translators work on: `python3 package/i18n.py`; `--check` only tells what is not up to date (status 1).
 
+Pages and service are two domains. What the service says to people (SPOKEN) has po/templates/oasisd.pot, and a file for
+each language beside the code that reads it, oasis/texts/LANGUAGE.po: LuCI sends all of po/ to the browser with each of
+its pages. A text there is a literal with a blank, or an f-string or a sum of texts with %s for what is put in.
+
 po/templates/oasis.pot holds every text that the pages put through _() and N_(), the titles of the menu and the names of
 the access groups, as LuCI's own scanner would find them. Each po/LANGUAGE/oasis.po is brought up to date with it: texts
 that are new wait for their translation, those that are gone go. A text that is no plain literal is an error, because
@@ -8,6 +12,7 @@ nothing could translate it. Source: LuCI's build/i18n-scan.pl and the PO format 
 
 from __future__ import annotations
 
+import ast
 import glob
 import json
 import os
@@ -16,6 +21,35 @@ import sys
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TEMPLATE = "po/templates/oasis.pot"
+SPOKEN_TEMPLATE = "po/templates/oasisd.pot"
+# Where texts for people stand in the service; what only models and programs read is elsewhere.
+SPOKEN = (
+    "oasis/change/*.py", "oasis/change/apply/*.py", "oasis/change/history/*.py", "oasis/change/reach/*.py",
+    "oasis/doctor/*.py", "oasis/api/notices.py", "oasis/system/confinement.py", "oasis/tools/operator.py",
+    "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py",
+)  # fmt: skip
+SILENT = (  # of these: what a model, a log or nobody reads
+    "oasis/change/audit.py", "oasis/change/uci_commands.py", "oasis/change/reach/sections.py",
+    "oasis/change/apply/evidence.py", "oasis/change/history/lua_rollbacks.py",
+)  # fmt: skip
+# Of JSON files the texts under these keys, at any depth.
+SPOKEN_TABLES = {
+    "oasis/doctor/findings.json": ("checks", "title", "explanation", "advice", "fix"),
+    "oasis/change/policy.json": ("forbidden", "reason", "forbidden_services", "stops", "restarts"),
+    **{
+        f"oasis/catalogue/packages/{name}.json": ("title",)
+        for name in ("dhcp", "dropbear", "firewall", "network", "system", "uhttpd", "wireless")
+    },
+}
+# What the rules below do not see: single words, and what a sentence is put together from.
+WORDS = (
+    "kept", "applied", "unknown", "verified", "yes", "no", "cannot tell", "nobody", "out of", "made", "risky",
+    "; ", ", ", " and ",
+    "%s: new %s", "%s: new %s with %s", "%s: removed %s", "%s: removed %s with %s", "%s: %s is renamed to %s",
+    "%s.input of zone %s is %s", "%s.output of zone %s is %s", "%s are on the way by which you reach the router",
+    "%s is on the way by which you reach the router", "reload %s", "restart %s", "start %s", "stop %s", "enable %s",
+    "disable %s",
+)  # fmt: skip
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8"\n'
 
 TYPE_CHECKING = False
@@ -56,6 +90,99 @@ def texts(repository: str = REPOSITORY) -> Texts:
     if twice:
         raise ValueError(f"with a plural and without: {', '.join(twice)}")
     return {key: found[key] for key in sorted(found, key=lambda key: (key[1].encode(), key))}
+
+
+def spoken(repository: str = REPOSITORY) -> Texts:
+    """Return every text of the service for people with the files that it stands in, ordered as the template is."""
+    found: Texts = {}
+
+    def add(text: str, path: str) -> None:
+        places = found.setdefault(("", text, ""), [])
+        if path not in places:
+            places.append(path)
+
+    for pattern in SPOKEN:
+        for path in _sources(repository, pattern):
+            for text in _said(ast.parse(_read(repository, path))) if path not in SILENT else ():
+                add(text, path)
+    for path, keys in SPOKEN_TABLES.items():
+        if os.path.exists(os.path.join(repository, path)):
+            for text in _under(json.loads(_read(repository, path)), keys):
+                add(text, path)
+    for text in WORDS if found else ():
+        add(text, "package/i18n.py")
+    return {key: found[key] for key in sorted(found, key=lambda key: (key[1].encode(), key))}
+
+
+_WORDY = re.compile(r"[A-Za-z]{2,}[,:;]? +[A-Za-z(%'`]|[a-z%][)'`]?[,:;]? +[A-Za-z]{2,}|: %s$")
+# Lists of options, regular expressions, commands, messages of other programs, and what a log gets.
+_NO_SAYING = re.compile(
+    r"\(\?|\\|\[\^|^oasis(d|-restore)?[:-]|^oasis \w+ --|^uci |^/|[{\t]|\b\w+:\w+[ *]"
+    r"|^[A-Za-z_0-9]+( [A-Za-z_0-9-]+){7,}$|^Maximum number|^Out of memory|[Ss]ending discover|broadcasting"
+    r"|^Timeout waiting|[Ll]ink (is )?down|Link is|crash loop|^nf_|^is no $|^[A-Z]+: %s|^config %|^system board"
+    r"|^(file|init|service|rc|nslookup|ping|tool|set) %|^no lease|^%s[.:]|^netifd|CHAP|PAP|AUTH|carrier|dnsmasq\."
+    r"|rebind"
+)
+_PLACEHOLDER = re.compile(r"%(\(\w+\))?[-0-9.]*[a-z%]")
+_LETTERS = 4  # and fewer say nothing
+
+
+def _is_saying(text: str) -> bool:
+    """Tell whether a literal looks like one for people."""
+    bare = _PLACEHOLDER.sub("", text)
+    is_word = sum(char.isalpha() for char in bare) >= _LETTERS and bool(_WORDY.search(text))
+    # "%s: until %s …" says something, "%s: mtu %d" what only evidence does
+    return is_word and (not _NO_SAYING.search(text) or (len(bare.split()) >= 5 and text.startswith("%s")))
+
+
+def _said(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of a module that look like ones for people; a sum of texts is one."""
+    if isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant):
+        return  # a docstring
+    text = _written(tree)
+    if text is not None and _is_saying(text):
+        yield text
+    if isinstance(tree, ast.Constant):
+        return
+    for child in ast.iter_child_nodes(tree):
+        # the pieces of a sum are no texts of their own, what is put between them may be
+        is_piece = isinstance(tree, (ast.JoinedStr, ast.BinOp)) and text is not None and isinstance(child, ast.Constant)
+        if not is_piece:
+            yield from _said(child)
+
+
+def _written(tree: ast.AST) -> str | None:
+    """Return the text of a literal, of an f-string, or of a sum with a literal in it; None for all else."""
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
+        return tree.value
+    if isinstance(tree, ast.JoinedStr):
+        pieces = [_escaped(one) if isinstance(one, ast.Constant) else _form(one) for one in tree.values]
+        return "".join(pieces)
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
+        sides = [_written(side) for side in (tree.left, tree.right)]
+        if sides != [None, None]:
+            return "".join("%s" if side is None else side for side in sides)
+    return None
+
+
+def _escaped(piece: ast.Constant) -> str:
+    return str(piece.value).replace("%", "%%")
+
+
+def _form(value: ast.AST) -> str:
+    return "%r" if isinstance(value, ast.FormattedValue) and value.conversion == ord("r") else "%s"
+
+
+def _under(value: object, keys: tuple[str, ...], is_inside: bool = False) -> Iterator[str]:
+    """Yield the texts below some keys of a table."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _under(one, keys, is_inside or key in keys)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _under(one, keys, is_inside)
+    elif isinstance(value, str) and is_inside:
+        yield value
 
 
 def _sources(repository: str, pattern: str) -> list[str]:
@@ -158,6 +285,12 @@ def outdated(repository: str = REPOSITORY) -> dict[str, str]:
         forms = re.search(r"nplurals=(\d)", text)
         header = text.partition("\n\n")[0] + "\n"
         wanted[path] = catalogue(found, entries(text), header, int(forms[1]) if forms else 2)
+    texts_of_service = spoken(repository)
+    wanted[SPOKEN_TEMPLATE] = catalogue(texts_of_service, {})
+    for path in _sources(repository, "oasis/texts/*.po"):
+        text = _read(repository, path)
+        header = text.partition("\n\n")[0] + "\n"
+        wanted[path] = catalogue(texts_of_service, entries(text), header)
     return {path: text for path, text in wanted.items() if text != _present(repository, path)}
 
 

@@ -51,6 +51,23 @@ _SHOWN = ("id", "state", "chat", "message", "summary", "words", "packages", "ser
           "verified", "proof")  # fmt: skip
 
 
+# Replies that hold what people and models wrote, and no text of ours.
+_OWN_WORDS = {
+    "chat.list", "chat.load", "chat.tree", "chat.export", "chat.search", "topic.list", "bookmark.list", "tool.specs",
+    "tool.call", "privacy.show", "memory.list", "knowledge.list", "knowledge.search",
+}  # fmt: skip
+
+
+def spoken(reply: Any, language: str) -> Any:
+    """Return a reply, or a list of texts, as a front end shows it that serves a reader of a language."""
+    if not language or language == "en":
+        return reply
+    from oasis.texts.translation import translation  # an idle daemon, and whoever reads English, does without
+
+    found = translation(language)
+    return found.reply(reply, isinstance(reply, list)) if found else reply
+
+
 def shown(record: Mapping[str, object]) -> dict[str, object]:
     """Return what front-ends see of a change's record."""
     return {key: record[key] for key in _SHOWN if key in record}
@@ -86,13 +103,17 @@ class Methods:
         parts.check_role(str(role["name"]))
         if name not in ROLES.get(str(role["name"]), ()):
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
-        values = check(name, params, method.arguments)
+        language = str(params.get("lang") or "")[:2]
+        values = check(name, {key: value for key, value in params.items() if key != "lang"}, method.arguments)
         try:
             handler = getattr(self if method.owner == "methods" else self.owner(method.owner), method.function)
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
-            raise error.masked(self._services.redactor.hide)
-        return cleared(reply, self._services.redactor, lambda: self._services.facts, role["name"] == "owner")
+            fault = error.masked(self._services.redactor.hide)
+            fault.message, fault.hint = spoken([fault.message, fault.hint], language)
+            raise fault
+        clear = cleared(reply, self._services.redactor, lambda: self._services.facts, role["name"] == "owner")
+        return clear if name in _OWN_WORDS else spoken(clear, language)
 
     def owner(self, name: str) -> Any:
         """Return what a row of the table names, made with its first call; raise UsageError where there is none."""

@@ -164,7 +164,7 @@ class Answers:
         reply = self._methods.call(name, arguments, role)
         if name == "chat.list":
             return fitting(reply)
-        is_plain = name == "chat.load" and not set(arguments) - {"id", SESSION} and parts.first("bus_methods")
+        is_plain = name == "chat.load" and not set(arguments) - {"id", "lang", SESSION} and parts.first("bus_methods")
         return self._upstream().plain(reply) if is_plain else reply
 
     def _poll(self, arguments: Mapping[str, object], most_ms: int, role: Role) -> Mapping[str, object]:

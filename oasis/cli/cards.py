@@ -91,7 +91,8 @@ def whole_change(change: WholeChange) -> Card:
     card += [(clean.line(f"  - {word}"), "") for word in change["words"]]
     card += _diff(change["diff"])
     for service in change["services"]:
-        card.append((clean.line(f"  then: {service['action']} {service['name']}"), ""))
+        action = f"{service['action']} {service['name']}"
+        card.append((clean.line(f"  then: {action}"), ""))
     for result in ("seen", "not read back"):
         looked = [item["what"] for item in change.get("verified", []) if item["result"] == result]
         if looked:

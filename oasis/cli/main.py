@@ -28,7 +28,8 @@ def main(argv: list[str]) -> int:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a name from the router may not fit the locale
     is_terminal = os.isatty(0) and os.isatty(1)  # a person is there when both ends are terminals
     has_colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
-    screen = Screen(sys.stdout, sys.stderr, is_terminal, has_colour)
+    locale = next((one for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (one := os.environ.get(name))), "")
+    screen = Screen(sys.stdout, sys.stderr, is_terminal, has_colour, locale)
     try:
         return _run(argv, screen)
     except OasisError as error:
@@ -81,7 +82,12 @@ def _run(argv: list[str], screen: Screen) -> int:
         parts.read_again()
         screen.notice(words)
 
-    call: Call = lambda method, params: client.ask(method, params, rejoined)  # noqa: E731 # typed by shapes.pyi
+    def asked(method: str, params: dict[str, Any]) -> Any:
+        # The service is told a language only where it has one: it speaks English by itself.
+        has_language = screen.language[:2] not in ("", "C", "en", "PO")
+        return client.ask(method, {**params, "lang": screen.language[:2]} if has_language else params, rejoined)
+
+    call: Call = asked  # type: ignore[assignment]  # typed by shapes.pyi
     try:
         return run(call, arguments, screen)
     except OasisError as error:

@@ -38,8 +38,11 @@ COLOURS = {"+": _GREEN, "-": _RED, "bold": _BOLD, "dim": _DIM}
 
 
 class Screen:
-    def __init__(self, out: TextIO, err: TextIO, is_terminal: bool = False, has_colour: bool = False) -> None:
-        """Write to `out` and `err`; `is_terminal`: a person is there to be asked."""
+    def __init__(
+        self, out: TextIO, err: TextIO, is_terminal: bool = False, has_colour: bool = False, language: str = ""
+    ) -> None:
+        """Write to `out` and `err`; `is_terminal`: a person is there to be asked; `language`: the locale they read."""
+        self._language = language
         self._out = out
         self._err = err
         self.is_terminal = is_terminal
@@ -90,7 +93,21 @@ class Screen:
     def line(self, text: object = "", look: str = "") -> None:
         """Write whole lines; `look` is a key of COLOURS."""
         self.fresh_line()
-        self._write(self._dressed(clean.text(text), look) + "\n")
+        self._write(self._dressed(self.spoken(clean.text(text)), look) + "\n")
+
+    @property
+    def language(self) -> str:
+        """Return the locale of a person who reads another language than English, "" for programs and all others."""
+        return "" if self.is_json else self._language
+
+    def spoken(self, text: str) -> str:
+        """Return a text of ours in the reader's language."""
+        if not self.language:
+            return text
+        from oasis.texts.translation import translation  # whoever reads English needs none
+
+        found = translation(self.language)
+        return found.text(text) if found else text
 
     def fresh_line(self) -> None:
         if not self._is_at_start:
@@ -103,19 +120,19 @@ class Screen:
     def notice(self, text: str) -> None:
         """Tell, on standard error, what is going on."""
         if not self.is_json:
-            self._remark(f"oasis: {clean.line(text)}\n")
+            self._remark(f"oasis: {self.spoken(clean.line(text))}\n")
 
     def progress(self, text: str) -> None:
         """Tell a person, and no program, what is being worked at."""
         if self.can_ask:
-            self._remark(self._dressed(clean.line(text), "dim") + "\n")
+            self._remark(self._dressed(self.spoken(clean.line(text)), "dim") + "\n")
 
     def failure(self, error: OasisError) -> int:
         """Show an error and return the exit status it asks for."""
         if self.is_json:
             self.json({"error": error.as_dict()})
-        hint = f"oasis: hint: {clean.line(error.hint)}\n" if error.hint else ""
-        self._remark(f"oasis: error: {clean.line(error.message)}\n{hint}")
+        hint = f"oasis: hint: {self.spoken(clean.line(error.hint))}\n" if error.hint else ""
+        self._remark(f"oasis: error: {self.spoken(clean.line(error.message))}\n{hint}")
         return error.exit_status
 
     def card(self, lines: Lines) -> None:
@@ -233,6 +250,7 @@ def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int 
     deadline_s = time.monotonic() + time_s
     look_s = time.monotonic() + LOOK_EVERY_S
     termios.tcflush(_KEYBOARD, termios.TCIFLUSH)
+    question = screen.spoken(question)
     screen.question(_with_time(question, time_s))
     while True:
         if select.select([_KEYBOARD], [], [], 1)[0]:

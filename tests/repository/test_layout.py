@@ -40,7 +40,7 @@ ROWS = (
     ("change", "chats", "doctor", "llm"),
     ("config", "redaction"),
     ("catalogue", "ubus", "worker"),
-    ("parts", "providers", "system", "uci"),
+    ("parts", "providers", "system", "texts", "uci"),
     ("core",),
     ("errors",),
 )

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Language,
         Message,
         MomentsTables,
+        ToolResult,
         WordsTables,
     )
 
@@ -178,13 +179,13 @@ class Provider:
                 session.use(name)
             else:
                 session.follow(messages)
-            answer = Answer(results.words(found, session.language["closing"], session.language["status"]), is_sure=True)
+            answer = Answer(session.report(found), is_sure=True)
         if only_sure and not answer.is_sure:
             return []
         events = answer.events(session.language_name, len(messages))
         if answer.calls and all(name == CHANGE for name, _ in answer.calls):
             done = [results.applied(event) for event in events if event["type"] == "tool_use"]
-            words = results.words(done, session.language["closing"], session.language["status"])
+            words = session.report(done)
             events.insert(0, {"type": "closing", "text": words})
         return events
 
@@ -251,6 +252,10 @@ class Session:
         grammar = self._known.grammar(name)
         self.language_name, self.language = name, grammar.language
         return grammar
+
+    def report(self, found: list[ToolResult]) -> str:
+        """Return what tool results say in the language in use."""
+        return results.words(found, self.language["closing"], self.language["status"], self.language_name)
 
     def by_concepts(self, name: str) -> Understander:
         """Use a language from now on, and return what understands it."""

@@ -20,6 +20,7 @@ from oasis.uci.package import quote
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.shapes import Block, Event, Fields, Json, Message, Texts, ToolResult
+    from oasis.texts.translation import Translation
 
     Data = dict[str, Json]
     Lines = Callable[[Data], list[str]]
@@ -434,14 +435,18 @@ def applied(call: Event) -> ToolResult:
     return {"id": call["id"], "name": call["name"], "text": text, "input": call["input"], "is_error": False}
 
 
-def words(found: list[ToolResult], closing: Texts, texts: Texts) -> str:
-    """Return what tool results say, each in a paragraph."""
-    report = Report(texts)
-    paragraphs = [_one(result, closing, report) for result in found]
+def words(found: list[ToolResult], closing: Texts, texts: Texts, language: str = "en") -> str:
+    """Return what tool results say, each in a paragraph; the tools' own texts in the language, too."""
+    report, spoken = Report(texts), None
+    if language != "en":
+        from oasis.texts.translation import translation  # English costs nothing
+
+        spoken = translation(language)
+    paragraphs = [_one(result, closing, report, spoken) for result in found]
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-def _one(result: ToolResult, closing: Texts, report: Report) -> str:
+def _one(result: ToolResult, closing: Texts, report: Report, spoken: Translation | None) -> str:
     name, text = result["name"], result["text"]
     data: Data = {}
     if text.startswith("{") and len(text) <= RESULT_CHARS:
@@ -449,6 +454,8 @@ def _one(result: ToolResult, closing: Texts, report: Report) -> str:
             data = _table(jsonl.loads(text))
         except SchemaError:
             pass  # then it is shown as it is
+    if spoken is not None and name not in ("status", "read_config", "logs", "wifi_scan"):  # what others wrote
+        data, text = spoken.reply(data), spoken.text(text)
     if result["is_error"] or not data:
         error = data.get("error")
         fault = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else ""}
@@ -482,7 +489,6 @@ def _change(data: Data, result: ToolResult, closing: Texts) -> str:
     wished, name = result["input"], result["name"]
     fields = {
         "summary": data.get("summary") or wished.get("summary", ""),
-        "seconds": data.get("confirm_in_s", ""),
         "reason": str(data.get("reason", "")).rstrip("."),
         "until": data.get("until", ""),
         "state": state,

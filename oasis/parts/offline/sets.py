@@ -69,7 +69,7 @@ class Fulfilment:
                 self._change["until"] = until
             for text, rows in intent.get("notes", {}).items():
                 for row in sets.rows_of(rows)[:1]:
-                    self._world.note(text, {**row, **fields})
+                    self._world.note(text, {**fields, **row})
         elif "tool" in intent:
             given: dict[str, Json] = {
                 key: [fill(item, fields) for item in one] if isinstance(one, list) else fill(one, fields)

@@ -24,11 +24,14 @@ const GONE = [ '4', '5', '10' ];
 /* what belongs to an optional part, by the first name of its methods */
 const OPTIONAL = { schedule: 'schedule', memory: 'memory', knowledge: 'memory', telegram: 'telegram', wireguard: 'admin' };
 
+/* the language of these pages, in which the daemon says what it has to say; it speaks English by itself */
+const LANGUAGE = (document.documentElement.lang || 'en').slice(0, 2).toLowerCase();
+
 function declare(object, method, params, nobatch) {
 	const call = rpc.declare({
 		object: object,
 		method: method,
-		params: params,
+		params: LANGUAGE == 'en' ? params : (params || []).concat('lang'),
 		expect: { '': {} },
 		nobatch: nobatch,
 		reject: true
@@ -200,6 +203,8 @@ function whether(part, error) {
 function call(name) {
 	const args = Array.prototype.slice.call(arguments, 1);
 
+	/* English pages declare no such argument, and it goes nowhere */
+	args[(calls[name].names || []).length] = LANGUAGE;
 	return calls[name].apply(calls, args).then(function(reply) {
 		if (reply.error)
 			throw fault(reply.error.code || 'error', reply.error.message || _('Unknown error'), reply.error.hint);

@@ -1,0 +1,1 @@
+"""Texts of the service in the languages of people; see translation.py."""
