@@ -112,7 +112,8 @@ class Methods:
             fault = error.masked(self._services.redactor.hide)
             fault.message, fault.hint = spoken([fault.message, fault.hint], language)
             raise fault
-        clear = cleared(reply, self._services.redactor, lambda: self._services.facts, role["name"] == "owner")
+        known = lambda: self._services.facts  # noqa: E731
+        clear = cleared(reply, self._services.redactor, known, role["name"] == "owner")
         return clear if name in _OWN_WORDS else spoken(clear, language)
 
     def owner(self, name: str) -> Any:

@@ -83,9 +83,7 @@ def _run(argv: list[str], screen: Screen) -> int:
         screen.notice(words)
 
     def asked(method: str, params: dict[str, Any]) -> Any:
-        # The service is told a language only where it has one: it speaks English by itself.
-        has_language = screen.language[:2] not in ("", "C", "en", "PO")
-        return client.ask(method, {**params, "lang": screen.language[:2]} if has_language else params, rejoined)
+        return client.ask(method, {**params, "lang": screen.language} if screen.language else params, rejoined)
 
     call: Call = asked  # type: ignore[assignment]  # typed by shapes.pyi
     try:

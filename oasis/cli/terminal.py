@@ -42,7 +42,8 @@ class Screen:
         self, out: TextIO, err: TextIO, is_terminal: bool = False, has_colour: bool = False, language: str = ""
     ) -> None:
         """Write to `out` and `err`; `is_terminal`: a person is there to be asked; `language`: the locale they read."""
-        self._language = language
+        code = language[:2].lower()
+        self._language = code if code.isalpha() and code not in ("en", "po") else ""  # C and POSIX are English, too
         self._out = out
         self._err = err
         self.is_terminal = is_terminal
@@ -97,7 +98,7 @@ class Screen:
 
     @property
     def language(self) -> str:
-        """Return the locale of a person who reads another language than English, "" for programs and all others."""
+        """Return the code of a person's language that is not English, "" for programs and all others."""
         return "" if self.is_json else self._language
 
     def spoken(self, text: str) -> str:

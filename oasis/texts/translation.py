@@ -5,7 +5,7 @@ serves a reader of another language hands what is shown through a Translation, w
 the template that it was made of ("the plan %s has expired"): the values stay as they are, unless they are texts of ours
 themselves. What is not known stays English. English costs nothing: nobody loads this for it.
 
-LANGUAGE.po beside this file has the translations (package/i18n.py keeps it up to date); a package brings it without
+LANGUAGE.po in this folder has the translations (package/i18n.py keeps it up to date); a package brings it without
 comments, and packed by zlib. A placeholder is one of Python's; where the order differs, a translation has %2$s.
 """
 
