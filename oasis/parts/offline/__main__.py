@@ -14,6 +14,8 @@ import select
 import sys
 
 if not __package__:
+    # What modules and languages are made of is no circle: looking for some would take a tenth of a first answer.
+    gc.set_threshold(500_000)
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
 
 from oasis.core import jsonl
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from oasis.parts.offline.shapes import Mapping
 
 
-# What is read of the languages is no circle: looking for some while it is read takes a tenth of a first answer.
-_OBJECTS = 500_000
 # After so many answers the expressions that were compiled for their sentences go: few of them come again.
 _FORGET = 16
 
@@ -90,7 +90,6 @@ def _leave() -> NoReturn:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(_OBJECTS)
     try:
         main(float(sys.argv[1]))
     except ImportError as error:  # a file of it is damaged, which is no fault of the program

@@ -44,8 +44,11 @@ from oasis.system.late import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from oasis.parts.offline.shapes import Collection, Device, IsValue, LexiconTables, NamingTables
 
+    _Expressions = Literal["edges", "bounds", "articles", "none", "small"]
     Place = tuple[int, int, int, int]  # characters of the written form, tokens of the sentence
 
 
@@ -188,6 +191,7 @@ _PACKAGES = ("luci-", "kmod-", "lib", "python3-")  # such names are one word eac
 _LINKS = ("", "s", "n", "en", "es")  # what stands between the words of a compound
 _MEASURE = late(r"(\d+(?:[.,]\d+)?)([^\W\d_]+)\Z")
 _PIECES = late(r"[-/+&]")
+_LETTER = late(r"[^\W\d]")
 _PORT = late(r"(tcp|udp|port)(\d+)\Z")
 _SPAN = late(r"(\d+(?:\.\d+){3})[-–~](\d+(?:\.\d+){3})\Z")
 _RATES = late(r"(\d{1,4})/(\d{1,4})\Z")  # 100/20 mbit
@@ -281,17 +285,18 @@ class Lexicon:
 
     def _pieces(self, norm: str) -> list[str]:
         """Return the words that a word is written together of, with what stands between them; [] when it is one."""
-        several = _SPAN.match(norm) or _RATES.match(norm) or _INNER.match(norm)
-        port, number = _PORT.match(norm), _MEASURE.match(norm)
-        if not several and port and self.knows(port[1]):
-            several = port
-        if not several and number and self.knows(number[2]):
-            several = number
-        if several:
-            return list(several.groups())
-        if norm.startswith(_PACKAGES) or not re.search(r"[^\W\d]", norm):
+        if any(map(str.isdecimal, norm)):
+            several = _SPAN.match(norm) or _RATES.match(norm) or _INNER.match(norm)
+            port, number = _PORT.match(norm), _MEASURE.match(norm)
+            if not several and port and self.knows(port[1]):
+                several = port
+            if not several and number and self.knows(number[2]):
+                several = number
+            if several:
+                return list(several.groups())
+        if norm.startswith(_PACKAGES) or not _LETTER.search(norm):
             return []
-        parts = _PIECES.split(norm)
+        parts = _PIECES.split(norm) if any(mark in norm for mark in "-/+&") else [norm]
         if len(parts) > 1 and all(parts):
             inner = [[part] if self.knows(part) else self._pieces(part) or [part] for part in parts]
             words = [word for one in inner for word in one]
@@ -714,7 +719,7 @@ class Scanner:
     def _number_at(self, at: int) -> tuple[int, str]:
         if at >= len(self._tokens) or self._tokens[at].is_quoted:
             return 0, ""
-        if _NUMBER.match(self._tokens[at].norm):
+        if _is_number(self._tokens[at].norm):
             return 1, self._tokens[at].norm
         length, _, values = self._longest(at)
         return (length, values["number"]) if "number" in values else (0, "")
@@ -722,7 +727,7 @@ class Scanner:
     def _measure(self, at: int) -> Segment | None:
         length, number = self._number_at(at)
         found = self._with_unit(at, at + length, number) if length else None
-        if found or not length or not _NUMBER.match(self._tokens[at].norm):
+        if found or not length or not _is_number(self._tokens[at].norm):
             return found
         if number in ("2.4", "2,4"):
             return Segment(at, at + 1, set(), {"band": "2g"})
@@ -768,6 +773,7 @@ class Scanner:
             at += length if concepts == {FILLER} and length == 1 else 0
         size, number = self._number_at(at)
         is_word = at < len(self._tokens) and not self._tokens[at].is_quoted
+        is_word = is_word and self._tokens[at].norm[:1].isdecimal()
         written = _CLOCK.match(self._tokens[at].norm) if is_word else None
         if written:  # this can only be a time of day, unless it is a number
             size, hour, minute, is_sure = 1, int(written[1]), int(written[2]), "." not in written[0]
@@ -827,6 +833,10 @@ class Scanner:
         return best
 
 
+def _is_number(norm: str) -> bool:
+    return norm[:1].isdecimal() and bool(_NUMBER.match(norm))
+
+
 def _shifted(hour: int, minute: int, marks: set[str]) -> tuple[int, int]:
     if "u_halfto" in marks:
         hour, minute = hour - 1, 30
@@ -853,6 +863,8 @@ def is_ipv6(text: str) -> bool:
 
 def _form(norm: str) -> dict[str, str]:
     """Return the values of a word that has a form of its own."""
+    if norm.isalpha():
+        return {}
     if _LIKE_ADDRESS.match(norm):
         return {"cidr": norm, "ip": norm.partition("/")[0]}
     if _MAC.match(norm):
@@ -892,15 +904,23 @@ _NAMED_HERE = r"(?:[DRT]|[GWNS](?: ?[GWNR])*)(?! [WN]\b)"
 class Naming:
     """The forms of one language in which something gets a name."""
 
-    def __init__(self, data: NamingTables) -> None:
-        # An expression for any of some; for none of them one that never fits.
-        edge, bounds, articles, none, small = (
-            "|".join(one) or "$."
-            for one in (data["edges"], data["bounds"], data["articles"], data["none"], data["small"])
-        )
-        self._none, self._edges, self._small = (late(f"(?:{one})\\Z") for one in (none, edge, small))
-        self._lead = data.get("lead", [])
-        self._parts = {
+    def __init__(self, tables: NamingTables) -> None:
+        self._tables = tables
+        self._lead = tables["lead"]
+        self._forms = tables["forms"]
+
+    def _some(self, name: _Expressions, text: str) -> str:
+        """Return those of some expressions that may fit a text, as alternatives; one that never fits for none."""
+        return "|".join([one for one, wanted in self._tables[name] if may_fit(wanted, text)]) or "$."
+
+    def _is(self, name: _Expressions, text: str) -> bool:
+        some = self._some(name, text)
+        return some != "$." and bool(re.match(f"(?:{some})\\Z", text))
+
+    def _parts(self, text: str) -> dict[str, str]:
+        """Return what stands for the marks of forms, as far as it may fit a text."""
+        edge, bounds, articles = (self._some(name, text) for name in ("edges", "bounds", "articles"))
+        return {
             "{o}": f"(?:(?:[^|&Q ]+ ){{0,3}}?{_NAMED_HERE})",
             "{a}": f"(?:(?:{articles}) ?)*{_NAMED_HERE}",
             "{d}": r"(?:(?:[^|&Q ]+ ){0,3}?[DT])",
@@ -908,7 +928,6 @@ class Naming:
             "{e}": f"(?:(?:{edge}) ?)*",
             "{n}": f"(?P<name>[^|&QK:]+?)(?=(?: ?(?:{edge})(?![a-z]))* ?(?:[|&]|\\Z|{bounds}))",
         }
-        self._forms = data["forms"]
 
     def joined(self, clause: Clause, words: list[str]) -> list[Segment]:
         """Return the segments with each name that the sentence gives as one; `words` has mistyped ones mended."""
@@ -917,7 +936,7 @@ class Naming:
         for one in segments if spans else ():
             # Words such as `from now on` are fillers: in a sentence that gives a name they are no condition.
             norms = [token.norm for token in clause.tokens[one.start : one.end]]
-            if FILLER in one.concepts and self._edges.match(("" if norms[0] >= _WIDE else " ").join(norms)):
+            if FILLER in one.concepts and self._is("edges", ("" if norms[0] >= _WIDE else " ").join(norms)):
                 one.concepts.difference_update(_HOLDING)
         for first, last in spans:
             before = [one for one in segments if one.end == first]
@@ -930,10 +949,11 @@ class Naming:
         """Return the first token of each name and the one behind it."""
         spans: list[tuple[int, int]] = []
         taken: list[tuple[int, int]] = []
+        parts = self._parts(text)
         for form, wanted in self._forms:
             if not may_fit(wanted, text) or (form.startswith("[|&]") and not spans):
                 continue  # the last one only goes on
-            for match in re.finditer(re.sub(r"\{[oadxen]\}", lambda mark: self._parts[mark[0]], form), text):
+            for match in re.finditer(re.sub(r"\{[oadxen]\}", lambda mark: parts[mark[0]], form), text):
                 start, end = match.span("name")
                 if any(start < last and first < end for first, last in taken):
                     continue
@@ -951,7 +971,7 @@ class Naming:
     def _span(self, clause: Clause, name: str, first: int, last: int) -> tuple[int, int] | None:
         """Return the tokens of a name, None where they can be none."""
         most = _MOST * (1 if name < _WIDE else 2)
-        if not name or last - first > most or self._none.match(name) or self._edges.match(name):
+        if not name or last - first > most or self._is("none", name) or self._is("edges", name):
             return None
         norm = clause.tokens[first].norm
         if clause.sentence[clause.tokens[first].start].islower():
@@ -959,7 +979,7 @@ class Naming:
                 first += 1
                 if last - first < 2:
                     return None
-            elif self._small.match(norm):
+            elif self._is("small", norm):
                 return None
         inside = [one for one in clause.segments if one.start < last and one.end > first]
         is_other = any(set(one.values) & _EXACT or one.concepts & _OTHER for one in inside)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         NamingData,
         NamingTables,
         PatternTables,
+        Sources,
     )
 
     Read = Callable[[str], Any]
@@ -135,53 +136,45 @@ def _listed(patterns: list[tuple[str, str]], classes: _Classes) -> PatternTables
 
 
 _PIECE = re.compile(r"<\w+>|[()\[\]|]|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
-_BRACKETS = set("()[]|")
-_ANY = ""  # among keywords: a sentence may have another word, or none
 
 
 class _Classes:
-    """The named patterns of a language: what each needs, and its keywords."""
+    """The named patterns of a language, and what each needs."""
 
     def __init__(self, language: Language) -> None:
         self._texts = language.get("classes", {})
         self._fold = language.get("fold", {})
-        self._known: dict[str, tuple[list[set[str]], set[str]]] = {}
-
-    def _pieces(self, text: str) -> list[str]:
-        return _PIECE.findall(normal(spaced(text), self._fold))
-
-    def _of(self, name: str) -> tuple[list[set[str]], set[str]]:
-        if name not in self._known:
-            text = self._texts[name]
-            needed, words = self.needs(text), set[str]()
-            for piece in self._pieces(text):
-                words |= self._of(piece[1:-1])[1] - {_ANY} if piece[0] == "<" else {piece}
-            self._known[name] = needed, words - _BRACKETS | (set() if needed else {_ANY})
-        return self._known[name]
+        self._known: dict[str, list[set[str]]] = {}
 
     def needs(self, text: str) -> list[set[str]]:
         """Return sets of keywords: a sentence that fits a pattern has one of each. Raises: KeyError for a class."""
-        needs: list[set[str]] = []
-        depth, before = 0, ""
-        for word in self._pieces(text):
-            if word[0] == "<":
-                needed, words = self._of(word[1:-1])
-                if depth:
-                    needs[-1] |= words
-                else:
-                    needs += needed
-            elif word in _BRACKETS:
-                if not depth and word in "([":
-                    needs.append(set())
-                if word == "[" and (not depth or before in ("(", "|")):
-                    needs[-1].add(_ANY)
-                depth += (word in "([") - (word in ")]")
-            elif depth:
-                needs[-1].add(_ANY if word[0] == "{" else word)
-            elif word[0] != "{":
-                needs.append({word})
-            before = word
-        return [need for need in needs if _ANY not in need]
+        return self._row(_PIECE.findall(normal(spaced(text), self._fold))[::-1])
+
+    def _of(self, name: str) -> list[set[str]]:
+        if name not in self._known:
+            self._known[name] = self.needs(self._texts[name])
+        return self._known[name]
+
+    def _row(self, left: list[str]) -> list[set[str]]:
+        """Return what the pieces up to the end of their bracket need; of alternatives each has a keyword in one set."""
+        ways: list[list[set[str]]] = [[]]
+        while left:
+            piece = left.pop()
+            if piece in (")", "]"):
+                break
+            if piece == "|":
+                ways.append([])
+            elif piece == "(":
+                ways[-1] += self._row(left)
+            elif piece == "[":
+                self._row(left)  # nothing of it need be there
+            elif piece[0] == "<":
+                ways[-1] += self._of(piece[1:-1])
+            elif piece[0] != "{":
+                ways[-1].append({piece})
+        if len(ways) == 1 or not all(ways):
+            return ways[0] if len(ways) == 1 else []
+        return [set().union(*[min(way, key=lambda one: (len(one), -len(min(one)))) for way in ways])]
 
 
 # Words
@@ -234,8 +227,20 @@ def lexicon(language: Language, more: dict[str, list[str]], services: dict[str, 
 
 
 def naming(data: NamingData) -> NamingTables:
-    """Return the forms of names, each with texts of which a sentence that fits it has one."""
-    return {**data, "forms": [(one, needs(one)) for one in data["forms"]]}
+    """Return the expressions for names, each with texts of which a sentence that fits it has one."""
+
+    def needing(sources: list[str]) -> Sources:
+        return [(one, needs(one)) for one in sources]
+
+    return {
+        "edges": needing(data["edges"]),
+        "bounds": needing(data["bounds"]),
+        "none": needing(data["none"]),
+        "forms": needing(data["forms"]),
+        "articles": needing(data["articles"]),
+        "small": needing(data["small"]),
+        "lead": data.get("lead", []),
+    }
 
 
 # What holds a change back, frames, evidence
@@ -339,6 +344,8 @@ def _read(pieces: list[str], at: int) -> tuple[list[str], int]:
             need, at = _read(pieces, at)
             if piece.startswith(_ASIDE):
                 need = []
+        elif first == "\\" and not piece[1].isalnum():
+            need = [piece[1]]
         elif first not in _NO_TEXT:
             need = [piece]
         if at < last and pieces[at].startswith(_MAY_LACK):

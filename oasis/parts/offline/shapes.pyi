@@ -206,13 +206,13 @@ class LexiconTables(TypedDict):
     light: list[str]
     sounds: list[str]
 
-class NamingTables(TypedDict, total=False):
-    edges: Required[list[str]]
-    bounds: Required[list[str]]
-    none: Required[list[str]]
-    forms: Required[Sources]
-    articles: Required[list[str]]
-    small: Required[list[str]]
+class NamingTables(TypedDict):
+    edges: Sources
+    bounds: Sources
+    none: Sources
+    forms: Sources
+    articles: Sources
+    small: Sources
     lead: list[str]
 
 class WordsTables(TypedDict):
