@@ -28,6 +28,7 @@ from oasis.catalogue.entries import (
     origin,
     packages,
     section_type,
+    services,
     title,
     types,
 )
@@ -55,6 +56,7 @@ TARGETS = {
     "member": ("mwan3", "member", ""),
     "policy": ("mwan3", "policy", ""),
 }
+_SWITCHES = ("enable", "enabled", "disable", "disabled")
 _VALUE_CHARS = 100  # of a bad value, in a message: enough to know it again
 _HINTED = 20  # findings for which the nearest names are looked for; whoever is wrong more often guesses
 _MORE = "; the package oasis-catalogue of Oasis, which is not installed, knows more packages"
@@ -194,7 +196,11 @@ class _Review:
                 text = f"sections of type {type_} in {package} have no option {name!r}"
                 meant = known_as(package, type_, name)
                 hint = "did you mean " + " or ".join(meant) if meant else ""
-                hint = hint or self._near(name, option_names(package, type_))
+                known = option_names(package, type_)
+                switched = services(package) if name in _SWITCHES and not {*_SWITCHES} & {*known} else []
+                if switched and not hint:
+                    hint = f"it has no such switch: enable, start, stop or disable the service {switched[0]} instead"
+                hint = hint or self._near(name, known)
                 self._say(number, operation, "unknown_option", text, hint)
             return None
         if entry.get("mark") == "exec" and not (is_bounded and self._bounds and "bound" in entry):

@@ -1,7 +1,6 @@
 """Services that fail: who is asked next, what is told, and who is named as the one that answered."""
 
 import http.server
-import json
 import threading
 
 import pytest
@@ -10,6 +9,7 @@ from oasis.agent.client import CUTS, Failover
 from oasis.errors import ProviderError
 from oasis.llm.windows import Windows
 from tests.daemon.test_wiring import follow, of_type, say
+from tests.json_replies import JsonHandler
 from tests.oasisd import copy_root, start_daemon
 
 KEY = "sk-test-0123456789abcdef"
@@ -161,11 +161,11 @@ def test_a_service_that_takes_less_than_it_said_is_sent_less(window, words, wind
 # The whole daemon
 
 
-class Model(http.server.BaseHTTPRequestHandler):
+class Model(JsonHandler):
     """Answers as the first word of its path says, and keeps the bodies."""
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         kind = self.path.split("/")[1]
         seen = self.server.seen.setdefault(kind, [])
         seen.append(body)
@@ -177,17 +177,6 @@ class Model(http.server.BaseHTTPRequestHandler):
             return self.reply(400, {"error": {"message": "'temperature' is not supported", "param": "temperature"}})
         answer = {"message": {"role": "assistant", "content": "Hello from " + kind}, "finish_reason": "stop"}
         return self.reply(200, {"model": "m-" + kind, "choices": [answer]})
-
-    def reply(self, status, value):
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *words):
-        pass
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from tests.daemon.test_wiring import approve, config, follow, of_type, say, services
+from tests.json_replies import JsonHandler
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.oasisd import start_daemon
 
@@ -35,33 +36,22 @@ class Server(http.server.ThreadingHTTPServer):
         return [body for body in self.bodies if self.knows_tools or "tools" not in body]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(JsonHandler):
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         self.server.bodies.append(body)
         if not self.server.knows_tools and "tools" in body:
-            return self.answer(400, {"error": {"message": self.server.words, "type": "api_error"}})
+            return self.reply(400, {"error": {"message": self.server.words, "type": "api_error"}})
         problem = _problem(body["messages"], self.server.knows_tools)
         if problem:
-            return self.answer(400, {"error": {"message": problem}})
+            return self.reply(400, {"error": {"message": problem}})
         reply = self.server.script.pop(0)
         message = {"role": "assistant", "content": reply}
         if not isinstance(reply, str):
             function = {"name": reply[0], "arguments": json.dumps(reply[1])}
             message = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
         reason = "stop" if isinstance(reply, str) else "tool_calls"
-        return self.answer(200, {"model": "tiny", "choices": [{"message": message, "finish_reason": reason}]})
-
-    def answer(self, status, value):
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *words):
-        pass
+        return self.reply(200, {"model": "tiny", "choices": [{"message": message, "finish_reason": reason}]})
 
 
 def _problem(messages, knows_tools):

@@ -188,6 +188,12 @@ def test_a_bad_value_and_an_unknown_option_are_refused_as_by_hand(kit):
             kit.plan("uci set " + line)
 
 
+def test_a_switch_that_a_package_does_not_have_names_its_service(kit):
+    kit.write("adguardhome", b"config adguardhome 'config'\n\toption verbose '0'\n")
+    with pytest.raises(PolicyError, match="no option 'enabled'.*enable, start, stop or disable the service adguardhome"):
+        kit.plan("uci set adguardhome.config.enabled=1")
+
+
 def test_sections_and_options_that_are_code_are_the_owners_alone():
     there = {"main": {".type": "zerotier"}}
     for package, rest in (

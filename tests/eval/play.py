@@ -25,6 +25,10 @@ from tests.oasisd import Daemon, start_daemon
 POLL_MS = 5000
 YES = {"en": "yes", "de": "ja", "es": "sí", "ja": "はい", "zh": "是的"}
 NO = {"en": "no", "de": "nein", "es": "no", "ja": "いいえ", "zh": "不是"}
+UNWANTED = {
+    "en": "I did not want that", "de": "Das wollte ich nicht", "es": "No quería eso", "ja": "それは頼んでいません",
+    "zh": "我不想要这个",
+}  # fmt: skip
 # Daemons that begin at once on a machine of two processors take longer than they are given.
 _BEGINNING = threading.BoundedSemaphore(4)
 _VALUES = {"value", "ssid", "device", "servers", "ip", "name", "domain", "port", "inner", "from", "to"}
@@ -196,7 +200,7 @@ class Owner:
         keep(self._daemon)
 
     def _decline(self, plan: dict[str, Any]) -> None:
-        self._daemon.call("plan.decline", plan=plan["id"], reason="I did not want that")
+        self._daemon.call("plan.decline", plan=plan["id"], reason=UNWANTED[self._task["language"]])
 
 
 def is_said_back(sentences: list[str], goal: list[dict[str, Any]], question: str) -> bool:

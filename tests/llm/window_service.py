@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 from oasis.core import trim
+from tests.json_replies import JsonHandler
 
 Call = tuple[str, dict[str, Any]]
 
@@ -33,22 +34,22 @@ class WindowService(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(JsonHandler):
     protocol_version = "HTTP/1.1"
     server: WindowService
 
     def do_GET(self) -> None:
         self.server.gets.append(self.path)
         found = self.server.paths.get(self.path)
-        self._reply(200 if found is not None else 404, {} if found is None else found)
+        self.reply(200 if found is not None else 404, {} if found is None else found)
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         limit = self.server.limit
         if limit and trim.tokens(json.dumps(body)) > limit:
             self.server.refused += 1
             words = f"This model's maximum context length is {limit} tokens"
-            return self._reply(400, {"error": {"message": words, "code": "context_length_exceeded"}})
+            return self.reply(400, {"error": {"message": words, "code": "context_length_exceeded"}})
         self.server.bodies.append(body)
         message: dict[str, Any] = {"role": "assistant", "content": "All read."}
         if self.server.rounds and body.get("tools"):
@@ -59,15 +60,4 @@ class _Handler(BaseHTTPRequestHandler):
                 for place, (name, given) in enumerate(self.server.rounds.pop(0))
             ]  # fmt: skip
         reason = "tool_calls" if "tool_calls" in message else "stop"
-        return self._reply(200, {"model": "m", "choices": [{"message": message, "finish_reason": reason}]})
-
-    def _reply(self, status: int, value: object) -> None:
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        return self.reply(200, {"model": "m", "choices": [{"message": message, "finish_reason": reason}]})

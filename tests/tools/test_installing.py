@@ -183,7 +183,7 @@ def after_the_cut(here):
 def test_one_approval_installs_configures_enables_and_starts(here):
     result = here.configure()
     (plan,) = here.owner.plans
-    assert plan["words"][0] == "installs thing, thing-lib" and "kB that are free" in plan["words"][1]
+    assert plan["words"][0] == "installs thing, thing-lib" and " are free" in plan["words"][1]
     assert "thing.main.level: set to '5'" in plan["words"] and plan["risk"] == "risky"
     assert plan["uci"] == ["uci set thing.main.level=5"] and plan["confirm_s"]
     assert any("not reviewed" in reason for reason in plan["reasons"])

@@ -374,7 +374,7 @@ def test_an_installation_says_what_it_would_do_and_waits_for_the_owner(scene):
     assert told(scene, "packages", action="install", names=["luci-app-sqm"]) == DECLINED
     _, _, reasons, words = hands.asked[0]
     assert "cannot be taken back" in reasons[0]
-    assert words[0] == "installs kmod-sched-cake, iptables-nft, sqm-scripts, luci-app-sqm" and "54812 kB" in words[1]
+    assert words[0] == "installs kmod-sched-cake, iptables-nft, sqm-scripts, luci-app-sqm" and "53 MB are free" in words[1]
     assert scene.done() == []
     scene.fresh()
     result = told(scene, "packages", action="install", names=["luci-app-sqm"])
@@ -482,7 +482,7 @@ def test_apk_is_spoken_where_it_is_there(scene):
     scene.fresh(answer=DECLINED)
     told(scene, "packages", action="install", names=["sqm-scripts"])
     assert scene.hands.asked[0][3] == [
-        "installs kmod-sched-cake, sqm-scripts", "takes about 110 kB of 54812 kB that are free"
+        "installs kmod-sched-cake, sqm-scripts", "takes about 110 kB; 53 MB are free"
     ]  # fmt: skip
     scene.fresh()
     scene.facts._ubus = lambda name, method, arguments: None

@@ -186,7 +186,7 @@ class Talks:
         over, words = self.approval.over(card), ""
         try:
             if what == "decline" and not over:
-                self.kit.call("plan.decline", {"plan": card["id"], "reason": "declined by messenger"}, OWNER)
+                self.kit.call("plan.decline", {"plan": card["id"]}, OWNER)
                 return "Declined."
             words = over or self.approval.press(update["chat"], card)
         except OasisError as error:

@@ -138,10 +138,16 @@ def _takes(names: list[str], router: Router, operator: Operator, watch: Watch) -
         raise ToolError("free flash is unknown", "try again")
     free, needed = free_kib * 1024, _size(names, router, watch)
     if needed + SPARE_BYTES > free:
-        what = "%s would take about %d kB and the flash has %d kB free" % (", ".join(names), needed >> 10, free >> 10)
+        sizes = _amount(needed), _amount(free)
+        what = "%s would take about %s of flash, and only %s are free" % (", ".join(names), *sizes)
         raise ToolError(what, "remove something first, or extend the flash by a USB drive")
-    takes = "takes about %d kB" % (needed >> 10) if needed else "takes nobody knows how much"
-    return ["installs %s" % ", ".join(names), "%s of %d kB that are free" % (takes, free >> 10)]
+    takes = "takes about %s" % _amount(needed) if needed else "how much flash that takes is unknown"
+    return ["installs %s" % ", ".join(names), "%s; %s are free" % (takes, _amount(free))]
+
+
+def _amount(bytes_: int) -> str:
+    """Return a size as people say it."""
+    return "%d kB" % max(bytes_ >> 10, 1) if bytes_ < 10 << 20 else "%d MB" % (bytes_ >> 20)
 
 
 def _swaps(names: list[str], there: set[str]) -> dict[str, list[str]]:
