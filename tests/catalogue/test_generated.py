@@ -190,7 +190,7 @@ def test_a_bad_value_and_an_unknown_option_are_refused_as_by_hand(kit):
 
 def test_a_switch_that_a_package_does_not_have_names_its_service(kit):
     kit.write("adguardhome", b"config adguardhome 'config'\n\toption verbose '0'\n")
-    with pytest.raises(PolicyError, match="no option 'enabled'.*enable, start, stop or disable the service adguardhome"):
+    with pytest.raises(PolicyError, match=r"no option 'enabled'.*stop or disable the service adguardhome"):
         kit.plan("uci set adguardhome.config.enabled=1")
 
 
