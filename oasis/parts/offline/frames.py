@@ -51,7 +51,22 @@ _LINKS = {
 }  # fmt: skip
 WIDTH = 6  # segments of an unquoted text
 CANDIDATES = 14
-WEAK_SWITCH = 0.4
+# How doubtful a value is that is found by what stands around it, or because nothing else is left.
+WEAK_SWITCH = 0.4  # "on" with no verb
+ADDRESS_DOUBT = 0.4  # an address as the device, where the request has another address
+LITTLE_DOUBT = 0.1  # a word for a machine, a text in quotes, a speed without a direction
+UNKNOWN_DOUBT = 0.6  # words that no list knows, as a device or a place
+SERVICE_DOUBT, HOST_DOUBT, TEXT_DOUBT = 0.5, 0.3, 0.2  # the same as a service, a machine to reach, words to look for
+KNOWN_DOUBT = 0.5  # from this on a device is not one that the router knows
+# What speaks for and against some words as a name or a password.
+QUOTED, ODD_LETTERS, CAPITALS, MARKED, ANCHORED = 0.5, 0.3, 0.35, 0.25, 0.4
+NEVER = -2.0
+MIXED_SCRIPTS = 0.8  # two scripts in one name: where it begins nobody can tell
+WIDE_WORD = 1.6  # 用意 in 用意して is no name
+FILLER_WORD, LISTED_WORD = 0.12, 0.3  # words that are in the lists
+CUT_NAME = 0.5  # a part of a run of words with capitals
+PLAIN_KEY = 0.8  # of words like all others nobody makes a password without quotes
+SEVERAL_WORDS = 0.5  # where a value has one word
 _WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 LEADING = ("to", "called", "is_", "as_", "from_", "with_", "set", "make", "use", "new")
 
@@ -244,7 +259,7 @@ class Filling:
         ips = self._with_value("ip")
         ip_slots = sum(kind in ("ip", "address") for _, kind, _ in self._frame.slots)
         if len(ips) > ip_slots:
-            return Found(self._value(ips[0], "ip"), {ips[0]}, 0.4 if ip_slots else 0.1)
+            return Found(self._value(ips[0], "ip"), {ips[0]}, ADDRESS_DOUBT if ip_slots else LITTLE_DOUBT)
         return self._unknown_device()
 
     def devices(self) -> Found | None:
@@ -257,8 +272,8 @@ class Filling:
             first = last
             while first > 0 and not self._segments[first - 1].is_known() and first - 1 not in self.taken:
                 first -= 1
-            return self._typed(range(first, last + 1), 0.1, False)
-        return self._run(0.6, 3) or self._quoted(0.1, False)
+            return self._typed(range(first, last + 1), LITTLE_DOUBT, False)
+        return self._run(UNKNOWN_DOUBT, 3) or self._quoted(LITTLE_DOUBT, False)
 
     def place(self) -> Found | None:
         listed = self._with_value("place")
@@ -275,7 +290,7 @@ class Filling:
                 if len(text) < 40 and self._clause.is_value("place", text, False):
                     return self._typed(span, 0.0, False)
         quoted = self._with_value("quoted")
-        return self._typed(quoted[:1], 0.1, False) if quoted else self._run(0.6)
+        return self._typed(quoted[:1], LITTLE_DOUBT, False) if quoted else self._run(UNKNOWN_DOUBT)
 
     def country(self) -> Found | None:
         listed = self._valued("country")
@@ -291,7 +306,7 @@ class Filling:
         return None
 
     def service(self) -> Found | None:
-        return self.listed() or self._lone(0.5)
+        return self.listed() or self._lone(SERVICE_DOUBT)
 
     def listed(self) -> Found | None:
         return self._valued("service", self._of("logs"))  # the log itself is a service, too
@@ -308,7 +323,7 @@ class Filling:
             found = self._with_value(kind)
             if found:
                 return self._typed(found[:1], 0.0, False)
-        return self._quoted() or self._lone(0.3)
+        return self._quoted() or self._lone(HOST_DOUBT)
 
     def domain(self) -> Found | None:
         found = self._with_value("domain")
@@ -318,7 +333,7 @@ class Filling:
         """Return words to look for: what stands in quotes, or is in no list."""
         found = self._with_value("quoted")
         found = found or [at for at in self._of("error") if at not in self.taken and self._of("search")]
-        return self._typed(found[:1]) if found else self._run(0.2)
+        return self._typed(found[:1]) if found else self._run(TEXT_DOUBT)
 
     def software(self) -> Found | None:
         found = [at for at in self._of("software") if at not in self.taken]
@@ -327,7 +342,7 @@ class Filling:
     def known(self) -> Found | None:
         """Return a device that the router knows, an address, or a word for a machine."""
         found = self.device()
-        return found if found and found.doubt < 0.5 else None
+        return found if found and found.doubt < KNOWN_DOUBT else None
 
     def named(self) -> Found | None:
         found = self._with_value("device")
@@ -386,7 +401,7 @@ class Filling:
         own, other = ("download", "upload") if self._slot == "down" else ("upload", "download")
         marks = self._of(own, other)
         names = [own if own in self._segments[at].concepts else other for at in marks]
-        doubt = 0.1
+        doubt = LITTLE_DOUBT
         if not marks and len(places) == 2 and abs(places[0] - places[1]) <= 2:
             chosen, doubt = [places[self._slot != "down"]], 0.0  # 100/20 mbit
         elif not marks:
@@ -562,26 +577,27 @@ class Filling:
         inside = self._segments[first : last + 1]
         raw = self._raw(first, last, kind)[0]
         if first == last and "quoted" in inside[0].values:
-            worth = 0.5
+            worth = QUOTED
             if kind == "key" and self._is_named(first, last):
-                return -2.0
+                return NEVER
         elif kind == "key" and not raw.isascii():
-            return -2.0  # no password: others than ASCII are typed differently on every device
+            return NEVER  # no password: others than ASCII are typed differently on every device
         else:
-            worth = 0.3 if re.search(r"\d|[^\w\s.,?!-]|[A-Z]", raw) else 0.0
+            worth = ODD_LETTERS if re.search(r"\d|[^\w\s.,?!-]|[A-Z]", raw) else 0.0
             if last > first and not raw.isascii() and re.search("[a-z0-9]", raw.casefold()):
-                worth -= 0.8  # two scripts in one name: where it begins nobody can tell
+                worth -= MIXED_SCRIPTS
             if not raw.isascii():
-                worth -= sum(1.6 for one in inside if one.concepts - {FILLER})  # 用意 in 用意して is no name
+                worth -= sum(WIDE_WORD for one in inside if one.concepts - {FILLER})
             # What it costs that words of a span are in the lists; a run of words with capitals is one name.
-            known = sum(0.12 if FILLER in one.concepts and not one.values else 0.3 for one in inside if one.is_known())
-            cut = sum(0.5 for start, end in self._runs if start <= last and first <= end)
-            worth -= -0.35 if (first, last) in self._runs else cut + known
+            small = [FILLER in one.concepts and not one.values for one in inside if one.is_known()]
+            known = sum(FILLER_WORD if is_small else LISTED_WORD for is_small in small)
+            cut = sum(CUT_NAME for start, end in self._runs if start <= last and first <= end)
+            worth -= -CAPITALS if (first, last) in self._runs else cut + known
             if kind == "key" and all(one.is_known() and not one.slips for one in inside) and not re.search(r"\d", raw):
-                worth -= 0.8  # of words like all others nobody makes a password without quotes
+                worth -= PLAIN_KEY
             if kind in ("key", *_LATIN) and last > first:
-                worth -= 0.5
-            worth += 0.25 if self._is_marked(first) or self._is_named_behind(last) else 0.0
+                worth -= SEVERAL_WORDS
+            worth += MARKED if self._is_marked(first) or self._is_named_behind(last) else 0.0
         anchors = _ANCHORS.get(kind, set())
         after = self._clause.after(last)
         near = [self._concepts(first - 1), self._concepts(self._clause.before(first, *LEADING[:4]))]
@@ -590,9 +606,9 @@ class Filling:
             near.append({"called"} if self._is_named_behind(last) else set())
         others = set().union(*[words for name, words in _ANCHORS.items() if name != kind]) - anchors
         if any(one & anchors for one in near):
-            return worth + 0.4
+            return worth + ANCHORED
         is_of_other = any(one & others & {"password", "ssid", "name"} for one in near[:2])
-        return worth - 0.4 if is_of_other and kind in _ANCHORS else worth
+        return worth - ANCHORED if is_of_other and kind in _ANCHORS else worth
 
 
 # Frames
@@ -601,6 +617,7 @@ NEED, WANT, SLOT = 1.0, 0.35, 1.1
 UNKNOWN, OTHER, LIGHT, VALUE, HEAVY, SLIP = 1.0, 1.0, 0.4, 1.0, 2.2, 0.12
 SHORT_UNKNOWN = 0.5  # a word of one or two letters
 CARRIED, CARRIED_GAIN = ("band", "device", "devices", "service"), 0.05  # slots that go on where they need not be said
+LOSS_WEIGHT = 1.3  # what is left over weighs more than what is covered
 INHERITED = 0.3  # a slot from the request before
 TOPICS = {
     "wifi", "guest", "password", "ssid", "router", "channel", "width", "country", "power", "encryption", "hide",
@@ -666,7 +683,7 @@ class Fit:
         self.loss = loss
 
     def score(self) -> float:
-        return self.gain - 1.3 * self.loss
+        return self.gain - LOSS_WEIGHT * self.loss
 
 
 class Frames:

@@ -131,6 +131,7 @@ _NAMED = {"ssid", "hostname", "name", "password", "wifi", "guest", "router", "ne
 # What may be left over of a sentence: for carrying it out at once, and for asking whether it was meant.
 SURE_LOSS, SURE_SHARE = 0.62, 0.3
 UNSURE_LOSS, UNSURE_SHARE = 2.4, 0.65
+LEAST_GAIN = 0.9  # of a frame that says anything at all
 ONE_LEFT = 1.6  # one word that nobody knows: it is asked
 MARGIN = 0.3  # between the best intent and the next one
 # Of the evidence: what counts as nothing; what a request needs to be asked about, and how probable it may be that none
@@ -141,9 +142,14 @@ FRAME_SHARE = 0.5  # of a frame's score, against the logarithm of the evidence
 LEFT_OUT = 0.35  # for a value that stands outside of the part that is covered
 SPANS = 7  # places where a wish may begin; with more of them the whole sentence is looked at
 TRIED = 5  # requests without a frame that are looked at, the most probable ones
+OTHER_GAIN = 2.0  # for the same request with the other band: "and the other one"
+AGAIN = 0.5  # how probable the request before is made, where the next sentence has another value for it
 SAME_GAIN = 0.9  # for going on with the same request rather than with another one
 CUTS = 6
 WHOLE_LOSS, SPLIT_GAIN = 0.5, 2.5  # with less than this left over a sentence is one request
+SAME_LOSS = 1.0  # the same where its parts come to the same request
+SEVERAL_GAIN = 0.2  # of several requests over one that is as certain
+TWO_VERBS_LOSS = 0.3  # what may be left over of a request that is said with two verbs
 MEANT = 0.6  # how probable a change must be that is asked about though other words hold changes back
 UNHEARD = 0.03  # a request less probable than this is none of several in a sentence
 HARDLY = 0.004  # the same where each speaks for itself in its part of the sentence
@@ -215,7 +221,7 @@ def _weight(one: Fit, odds: dict[str, float]) -> float:
 def _certainty(fits: list[Fit], odds: dict[str, float], is_typed_wrong: bool = False) -> int:
     """Return how certain the first of some fits is; of a mistyped word the evidence knows nothing."""
     best = fits[0]
-    if best.gain < 0.9 or best.loss > UNSURE_LOSS or best.loss > max(UNSURE_SHARE * best.gain, ONE_LEFT):
+    if best.gain < LEAST_GAIN or best.loss > UNSURE_LOSS or best.loss > max(UNSURE_SHARE * best.gain, ONE_LEFT):
         return NONE
     is_whole = best.loss <= SURE_LOSS and best.loss <= SURE_SHARE * best.gain
     is_clear = len(fits) < 2 or best.score() - fits[1].score() >= MARGIN
@@ -354,7 +360,7 @@ class Understander:
         """
         likely = _likeliest(odds)
         values = {at for at, one in enumerate(clause.segments) if one.values}
-        best, most = None, -9.0
+        best, most = None, -math.inf
         for start, end in self._spans(clause):
             piece = clause if (start, end) == (0, len(clause.segments)) else self._piece(clause, start, end)
             outside = LEFT_OUT * sum(not start <= at < end for at in values)
@@ -444,7 +450,7 @@ class Understander:
             if "other" in clause.concepts and any(name == "band" for name, _, _ in frame.slots):
                 band = {"2g": "5g", "5g": "2g"}.get(given.get("band", ("", True))[0])
                 if band:
-                    found.append(Fit(frame, {**given, "band": (band, True)}, 2.0, 0.0))
+                    found.append(Fit(frame, {**given, "band": (band, True)}, OTHER_GAIN, 0.0))
             more = {"it", "other", "instead", "band", "device", "on", "off"}
             one = self._frames.fit(frame.loose([frame], frame.fixed, frame.bars), clause, {}, more)
             changed = {name for name in one.slots if one.slots[name] != given.get(name)} if one else set()
@@ -468,8 +474,8 @@ class Understander:
             names = {name for frame in self._frames.of(intent) for name, _, _ in frame.slots} | set(fixed)
             slots = {**{name: raw for name, raw in given.items() if name in names}, **again.slots}
             again = Fit(again.frame, slots, again.gain, again.loss)
-            odds = {name: chance / 2 for name, chance in odds.items()}
-            odds[_request(again)] = _belief(again, odds) + 0.5
+            odds = {name: chance * (1.0 - AGAIN) for name, chance in odds.items()}
+            odds[_request(again)] = _belief(again, odds) + AGAIN
             if self._frames.needed(intent) <= set(slots):
                 fits.append(again)
         if not fits:
@@ -603,7 +609,7 @@ class Understander:
         if not cuts or len(cuts) > CUTS:
             return one
         several = self._several(clause, cuts, None)
-        if caution.is_double(clause, cuts) and not (one.loss < 0.3 and one.names() <= caution.TWO_VERBS):
+        if caution.is_double(clause, cuts) and not (one.loss < TWO_VERBS_LOSS and one.names() <= caution.TWO_VERBS):
             # With two verbs it is both requests, or a question about the one that was understood.
             if several.certainty:
                 return several
@@ -615,9 +621,9 @@ class Understander:
             is_heard = bool(odds) and not is_list and all(_belief(part, odds) >= UNHEARD for part in several.parts)
             is_better = several.certainty == SURE and (several.score > one.score + SPLIT_GAIN or is_heard)
             return several if len(several.names()) > 1 and is_better else one
-        if several.names() == one.names() and one.certainty and one.loss < 2 * WHOLE_LOSS:
+        if several.names() == one.names() and one.certainty and one.loss < SAME_LOSS:
             return one
-        if several.certainty and (several.certainty, several.score) > (one.certainty, one.score + 0.2):
+        if several.certainty and (several.certainty, several.score) > (one.certainty, one.score + SEVERAL_GAIN):
             return several
         return one if one.certainty else self._in_noise(clause, cuts)
 
