@@ -968,7 +968,7 @@ MUTANTS = (
     (
         "admin: the same address is given once",
         "oasis/parts/admin/wireguard.py",
-        "        if value not in taken:",
+        '        if (network["family"], value) not in taken:',
         "        if True:",
         OF_WIREGUARD,
     ),

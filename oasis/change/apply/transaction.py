@@ -107,6 +107,7 @@ class Transaction:
         self._journal, self._plans, self._cursor, self._evidence = journal, plans, cursor, evidence
         self._tell, self._announce = followers
         self._lock = threading.RLock()
+        self._installing: Record | None = None
         self._wake = threading.Condition(self._lock)
         self._record: Record | None = None  # the change that waits to be kept
         self._is_stopped = False
@@ -221,7 +222,14 @@ class Transaction:
                 new = [name for name in self._files.names(self._root.path("/etc/init.d")) if name not in scripts]
                 for name in new:
                     self._executor.run([self._root.init_script(name), "enable"], timeout_s=ACTION_S)
-                made = make()
+                self._installing = record
+                # The owner may be asked again: nothing waits in silence until they answer, check_idle() says why.
+                self._lock.release()
+                try:
+                    made = make()
+                finally:
+                    self._lock.acquire()
+                    self._installing = None
                 if made is None:
                     self._close(record, "confirmed")
                     return record.copy()
@@ -310,7 +318,16 @@ class Transaction:
             record.pop("installed", None)
 
     def check_idle(self, outcome: str) -> None:
-        """Raise ApplyError while a change waits to be kept: what is done meanwhile might take its way back."""
+        """Raise ApplyError while a change waits to be kept: what is done meanwhile might take its way back.
+
+        So it is while an installation waits for its second decision: without a yes its packages go again.
+        """
+        if self._installing is not None:
+            raise ApplyError(
+                "change %s has installed packages and waits for a decision on them; %s"
+                % (self._installing["id"], outcome),
+                "decide it first: `oasis plans`",
+            )
         record = self._record
         if record is not None:
             raise ApplyError(

@@ -5,8 +5,9 @@ from typing_extensions import NotRequired, TypedDict
 Section = dict[str, object]
 
 class Network(TypedDict):
-    """An IPv4 network of a tunnel."""
+    """A network of a tunnel."""
 
+    family: int  # 4 or 6
     router: str  # its address there
     first: int
     bits: int  # of hosts

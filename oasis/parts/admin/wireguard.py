@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from oasis.catalogue.address_text import text_of
 from oasis.change.audit import NO_PLAN
 from oasis.change.text_origin import GENERATED
 from oasis.core import addresses, clean
@@ -81,19 +82,23 @@ class WireGuard:
         if not private:
             hint = "it was made there; give it the router's public key: oasis wireguard"
             raise ToolError("the private key of %s is not on this router" % title, hint)
-        network = _network(own)
-        router = network["router"] if network else ""
+        networks = _networks(own)
+        given = words(found.get("allowed_ips"))
         host = checked_host(endpoint) if endpoint else self._endpoint(facts)
         if not host:
             hint = "say under which name or address the router is reached from outside: --endpoint NAME"
             raise ToolError("no public name or address of this router is known", hint)
-        inside = [one for one in (_range_text(network), *_home_networks(facts)) if one]
+        # Without an address of its own a peer gets no answer: of a family that it has none of, nothing is sent here.
+        ranges = [*map(_range_text, networks), *_home_networks(facts)]
+        families = {":" in text for text in given} or {False, True}
+        inside = [one for one in dict.fromkeys(ranges) if (":" in one) in families]
+        dns = next((one["router"] for one in networks), "")
         lines = [
             "# %s" % title,
             "[Interface]",
             "PrivateKey = %s" % private,
-            "Address = %s" % ", ".join(words(found.get("allowed_ips"))),
-            *(["DNS = %s" % router] if router else []),
+            "Address = %s" % ", ".join(given),
+            *(["DNS = %s" % dns] if dns else []),
             "",
             "[Peer]",
             "PublicKey = %s" % x25519.public(str(own.get("private_key") or "")),
@@ -213,7 +218,7 @@ class WireGuard:
                 raise UsageError("port %d is that of %s" % (port, one[".name"]), "give another port")
         base = _free_network(facts)
         private = x25519.generate()
-        router = _dotted(base + 1)
+        router = text_of(4, base + 1)
         operations = _section("network", name, "interface", {
             "proto": "wireguard", "private_key": private, "listen_port": str(port),
         })  # fmt: skip
@@ -257,21 +262,23 @@ class WireGuard:
                 raise UsageError("this key is that of the peer %s" % _title(one), "each device has a key of its own")
         if key and key == x25519.public(str(own.get("private_key") or "")):
             raise UsageError("this key is the router's own", "give that of the device")
-        address = _free_address(server, own, peers)
+        given = _free_addresses(server, own, peers)
         private = "" if key else x25519.generate()
         public = key or x25519.public(private)
         taken = facts.config("network")
         section = next(one for one in ("%s_peer%d" % (server, at) for at in range(1, 1 << 16)) if one not in taken)
         options = {"description": name, "public_key": public, **({"private_key": private} if private else {})}
         operations = _section("network", section, "wireguard_" + server, options)
-        operations.append({"op": "add_list", "package": "network", "section": section, "option": "allowed_ips",
-                           "value": address + "/32"})  # fmt: skip
+        for one_address in given:
+            operations.append({"op": "add_list", "package": "network", "section": section, "option": "allowed_ips",
+                               "value": "%s/%d" % (one_address, 128 if ":" in one_address else 32)})  # fmt: skip
         known = {private: GENERATED} if private else {}
         result = operator.change(operations, "add %s to WireGuard" % name, known=known)
         how = "oasis wireguard show NAME" if private else "the router's public key and this address go into the device"
         told = "the owner gets the configuration and its QR code by: " + how if private else how
         server_key = x25519.public(str(own.get("private_key") or ""))
-        found: Result = {**result, "peer": section, "address": address, "public_key": public, "server_key": server_key}
+        found: Result = {**result, "peer": section, "address": ", ".join(given), "public_key": public,
+                         "server_key": server_key}  # fmt: skip
         return {**found, "notes": [*result.get("notes", []), told]}
 
     def _server(self, facts: Facts, interface: str) -> tuple[str, Section]:
@@ -342,19 +349,23 @@ def _title(section: Section) -> str:
     return clean.line(str(section.get("description") or section[".name"]))
 
 
-def _network(own: Section) -> Network | None:
-    """Return the IPv4 network of an interface, None where it has none."""
+def _networks(own: Section) -> list[Network]:
+    """Return the networks of an interface, one of IPv4 and one of IPv6 at most, in the order of its addresses."""
+    found: dict[int, Network] = {}
     for text in words(own.get("addresses")):
         host, _, length = text.partition("/")
-        value = addresses.number4(host)
-        if value is not None and (not length or length.isdecimal()):
-            bits = 32 - min(int(length or 32), 32)
-            return {"router": host, "first": value >> bits << bits, "bits": bits}
-    return None
+        parsed = addresses.number(host)
+        if parsed is not None and parsed[0] not in found and (not length or length.isdecimal()):
+            family, value = parsed
+            size = 32 if family == 4 else 128
+            bits = size - min(int(length or size), size)
+            found[family] = {"family": family, "router": host, "first": value >> bits << bits, "bits": bits}
+    return list(found.values())
 
 
-def _range_text(network: Network | None) -> str:
-    return "%s/%d" % (_dotted(network["first"]), 32 - network["bits"]) if network else ""
+def _range_text(network: Network) -> str:
+    size = 32 if network["family"] == 4 else 128
+    return "%s/%d" % (text_of(network["family"], network["first"]), size - network["bits"])
 
 
 def _ranges(facts: Facts) -> list[tuple[int, int]]:
@@ -380,20 +391,18 @@ def _length(netmask: object) -> str:
     return str(bin(value).count("1"))
 
 
-def _dotted(value: int) -> str:
-    return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
-
-
 def _home_networks(facts: Facts) -> list[str]:
-    """Return the networks of the zone that has the network lan, as addresses with a length."""
+    """Return the networks of the interface lan, as addresses with a length: of IPv6 what it was assigned."""
     section = facts.config("network").get("lan", {})
-    found = []
+    live = next((one for one in facts.interfaces() if one.get("interface") == "lan"), {})
+    found = ["%s/%s" % (one.get("address"), one.get("mask")) for one in dicts(live.get("ipv6-prefix-assignment"))
+             if addresses.number(str(one.get("address"))) is not None]  # fmt: skip
     for text in words(section.get("ipaddr")):
         host, _, length = text.partition("/")
         bits = 32 - int(length or _length(section.get("netmask")))
         value = addresses.number4(host)
         if value is not None:
-            found.append("%s/%d" % (_dotted(value >> bits << bits), 32 - bits))
+            found.append("%s/%d" % (text_of(4, value >> bits << bits), 32 - bits))
     return found
 
 
@@ -406,15 +415,22 @@ def _free_network(facts: Facts) -> int:
     raise ToolError("no private network is free for a tunnel", "remove one, or set the interface up by configure")
 
 
-def _free_address(server: str, own: Section, peers: list[Section]) -> str:
-    network = _network(own)
-    if network is None:
-        raise ToolError("%s has no IPv4 address, so a peer gets none" % server, "give it one by configure")
-    taken = {addresses.number4(text.partition("/")[0]) for one in peers for text in words(one.get("allowed_ips"))}
-    taken.add(addresses.number4(network["router"]))
+def _free_addresses(server: str, own: Section, peers: list[Section]) -> list[str]:
+    """Return the next free address of each network of a server. Raises: ToolError."""
+    networks = _networks(own)
+    if not networks:
+        raise ToolError("%s has no address, so a peer gets none" % server, "give it one by configure")
+    held = [text.partition("/")[0] for one in peers for text in words(one.get("allowed_ips"))]
+    taken = {addresses.number(text) for text in [*held, *(one["router"] for one in networks)]}
+    # A single address is no network to give from, unless there is nothing else.
+    return [_free_address(one, taken) for one in [one for one in networks if one["bits"]] or networks]
+
+
+def _free_address(network: Network, taken: set[tuple[int, int] | None]) -> str:
+    # The last one is the broadcast address of IPv4; of IPv6 nobody has as many peers.
     for value in range(network["first"] + 1, network["first"] + (1 << network["bits"]) - 1):
-        if value not in taken:
-            return _dotted(value)
+        if (network["family"], value) not in taken:
+            return text_of(network["family"], value)
     raise ToolError("no address is free in %s" % _range_text(network), "remove a peer, or make a second server")
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -51,6 +52,28 @@ def test_the_owner_puts_it_back(kit):
     assert kit.config("wireless") == before
     with pytest.raises(UsageError):
         kit.transaction.confirm("")
+
+
+def test_an_installation_that_waits_for_its_second_decision_says_so_to_others_and_keeps_nobody_waiting(kit):
+    call = {"name": "packages", "source": "built-in", "class": "danger", "arguments": {"names": ["thing"]}}
+    plan = kit.planner.installation(None, [], "run", "chat", ["installs thing"], call)
+    told = []
+
+    def other():
+        try:
+            kit.transaction.apply(kit.plan(RENAME))
+        except ApplyError as error:
+            told.append(str(error))
+
+    def second_card():
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(10)
+        assert told, "it hangs"
+
+    assert kit.transaction.install(plan, lambda folder: None, second_card)["state"] == "confirmed"
+    assert "waits for a decision on them; nothing was written" in told[0]
+    assert kit.transaction.apply(kit.plan(RENAME))["state"] == "confirmed", "afterwards all is as before"
 
 
 def test_one_at_a_time(kit):

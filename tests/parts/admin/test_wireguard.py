@@ -140,6 +140,32 @@ def test_peers_get_the_next_free_address_until_there_is_none(daemon):
     assert refused(daemon, "add", name="one more") == "no address is free in 10.14.0.0/24"
 
 
+def test_a_peer_gets_an_address_of_ipv6_too_where_the_tunnel_has_some(daemon):
+    change(daemon, "server")
+    path = daemon.root + "/etc/config/network"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    first = "\tlist addresses '10.14.0.1/24'\n"
+    assert first in text
+    only6 = ("\nconfig interface 'wg6'\n\toption proto 'wireguard'\n\toption listen_port '51821'\n"
+             f"\toption private_key '{x25519.generate()}'\n\tlist addresses 'fd66::1/126'\n")  # fmt: skip
+    text = text.replace(first, first + "\tlist addresses 'fd14:0:0:1::1/64'\n") + only6
+    put(daemon.root, "/etc/config/network", text, 0o600)
+    for name, host in (("one", 2), ("two", 3)):
+        told = change(daemon, "add", name=name, interface="wg0")[1]
+        assert told["address"] == f"10.14.0.{host}, fd14:0:0:1::{host}"
+    text, found = shown(daemon, "two", interface="wg0")
+    assert "Address = 10.14.0.3/32, fd14:0:0:1::3/128\nDNS = 10.14.0.1\n" in text
+    assert read(from_lines(found["qr"])) == [text]
+    home = shown(daemon, "two", interface="wg0", home=True)[0]
+    inside = "10.14.0.0/24, fd14:0:0:1::/64, fd8c:fe35:ec99::/60, 192.168.1.0/24"
+    assert f"AllowedIPs = {inside}\n" in home
+
+    assert change(daemon, "add", name="six", interface="wg6")[1]["address"] == "fd66::2"
+    assert "AllowedIPs = fd66::/126, fd8c:fe35:ec99::/60\n" in shown(daemon, "six", interface="wg6", home=True)[0]
+    assert refused(daemon, "add", name="seven", interface="wg6") == "no address is free in fd66::/126"
+
+
 def test_what_cannot_be_is_refused_with_the_reason(daemon):
     assert "no WireGuard here yet" in refused(daemon, "add", name="phone")
     change(daemon, "server")
