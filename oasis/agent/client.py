@@ -29,6 +29,7 @@ from oasis.tools import fences
 if False:  # annotations only
     from oasis.agent.shapes import AnswerEvent, Ask, Emit, Failure, MakeContext, OfferedTool, OnEvent
     from oasis.agent.start import Services
+    from oasis.change.shapes import Choice
     from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Block, Callable, Mapping, Message
     from oasis.core.store import Chat
@@ -201,6 +202,8 @@ class Asker:
         self._closing = ""
         self._summaries: list[object] = []
         self._done: AnswerEvent = {"type": "done"}
+        # Where the built-in service is not certain of its last answer, what else may be meant: {} for nothing else.
+        self.reading: Choice | None = None
 
     def ask(self, service: Service, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
         """Have a service answer; see turn.py for the events."""
@@ -279,10 +282,13 @@ class Asker:
             on_event({**self._done, "stop_reason": "end_turn"})
             return
         facts = Listening(self._asking.facts)
-        self._closing, self._summaries = "", []
+        self._closing, self._summaries, self.reading = "", [], None
         for event in self._asking.offline.reply(messages, facts, self._asking.unix_s(), only_sure):
             if event["type"] == "closing":
                 self._closing = event["text"]
+                continue
+            if event["type"] == "reading":
+                self.reading = event["choice"]
                 continue
             if event["type"] == "tool_use":
                 self._summaries.append(event["input"].get("summary", ""))

@@ -154,7 +154,8 @@ class TurnStarter:
             said = schema.text_of(message)
             about: TurnAbout = {"run": run.id, "chat": chat.id, "message": message["id"], "said": said}
             is_first = self._settings.offline() == "first"
-            ask: Ask = Asker(self.asking, chat.id, run.emit, run.is_cancelled, is_first).ask
+            asker = Asker(self.asking, chat.id, run.emit, run.is_cancelled, is_first)
+            ask: Ask = asker.ask
             try:
                 services, extras = [ITSELF], None
                 if who.needs_service:
@@ -185,7 +186,8 @@ class TurnStarter:
                 "system": system, "head": message.get("head", ""),
                 "correction": CorrectionRounds() if is_model else None,
             }  # fmt: skip
-            turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
+            call = self._caller(run, taken, failover, is_model, asker)
+            turn = Turn(chat, failover, call, brief, run, self._new_id)
             state = turn.run()
             if goal:
                 messages = list(chat.messages.values())
@@ -200,7 +202,7 @@ class TurnStarter:
         finally:
             who.ended(chat, state)
 
-    def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> ToolCaller:
+    def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool, asker: Asker) -> ToolCaller:
         """Return the tool caller for a run, acting with its principal's permissions."""
         chat, message, _, _, goal, who = taken
 
@@ -218,7 +220,11 @@ class TurnStarter:
         }  # fmt: skip
         # A model that only hears of results has no rights of the owner either.
         operator = Operator(self._shop, run, who, said, is_model or who.has_teller)
-        call: ToolCaller = lambda name, given, taint: self.registry.call(name, given, operator.seeing(taint))  # noqa: E731
+
+        def call(name: str, given: Arguments, taint: list[str]) -> tuple[str, bool, list[str]]:
+            operator.reading = asker.reading
+            return self.registry.call(name, given, operator.seeing(taint))
+
         if goal:
             return goal.repeats.watched(call)
         return Repeats().watched(call) if is_model else call

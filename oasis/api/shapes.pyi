@@ -101,6 +101,12 @@ class Verdict(TypedDict):
     verdict: str
     reasons: list[str]
 
+class Choice(TypedDict):
+    """Another reading of the owner's words; a decline with `say` as its reason proposes it instead."""
+
+    say: str
+    text: str
+
 class PlanCard(TypedDict):
     """A plan as it is shown, see change/plan.card."""
 
@@ -127,6 +133,7 @@ class PlanCard(TypedDict):
     unconfined: NotRequired[str]
     new_address: NotRequired[str]
     call: NotRequired[dict[str, Json]]
+    choice: NotRequired[Choice]
 
 class Change(TypedDict):
     """A change as it stands now, see api/methods.shown."""

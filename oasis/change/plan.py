@@ -45,12 +45,12 @@ BOUND = (
     "id", "run", "chat", "operations", "services", "before", "after", "is_restore", "undoes", "until_unix_s", "ends",
     "forces", "call", "is_asked", "is_automatic", "tainted", "confirm_s", "needs_approval",
     "summary", "words", "uci", "diff", "risk", "reasons", "secrets", "verdict", "new_address", "untrusted",
-    "unconfined", "typed_word",
+    "unconfined", "typed_word", "choice",
 )  # fmt: skip
 # The images have their sums in `before` and `after`; `expires_s` is of this process, and the nonce is on no card.
 UNBOUND = ("images", "expires_s", "nonce", "hash")
 # Part of every hash: no approval outlives a change of what BOUND means.
-FORMAT = 4
+FORMAT = 5
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
 # Of a plan's words, commands and difference: with all else they fit into a reply of the bus (256 KiB).
@@ -534,7 +534,7 @@ class Planner:
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
             "is_restore": False, "is_asked": False, "is_automatic": False, "tainted": False, "untrusted": [],
             "undoes": "", "until_unix_s": 0, "ends": [], "verdict": {}, "new_address": "", "forces": [], "call": {},
-            "secrets": [], "nonce": os.urandom(_NONCE_BYTES).hex(),
+            "choice": {}, "secrets": [], "nonce": os.urandom(_NONCE_BYTES).hex(),
         }  # fmt: skip
 
     def taint(self, plan: Plan, labels: list[str]) -> Plan:

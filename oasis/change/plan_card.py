@@ -46,7 +46,8 @@ def card(plan: Plan, now_s: float) -> Card:
     """Return what people and programs are shown of a plan (see methods.py for the shape)."""
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
             "confirm_s", "needs_approval")  # fmt: skip
-    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call", "secrets")
+    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call", "secrets",
+                 "choice")  # fmt: skip
     every: dict[str, Any] = {**plan}
     shown: Card = {key: every[key] for key in (*keys, *where_set) if key in keys or every[key]}
     shown["short"] = str(plan["hash"])[:8]

@@ -194,6 +194,12 @@ class Mention(TypedDict):
     how: str  # see ends.py
     section: int  # id() of the section
 
+class Choice(TypedDict, total=False):
+    """Another reading of the owner's words; a decline with `say` as its reason proposes it instead."""
+
+    say: str
+    text: str
+
 class Draft(TypedDict):
     """What a change would do, while it is worked out."""
 
@@ -225,6 +231,7 @@ class Draft(TypedDict):
     tainted: bool  # words of others were in sight of its maker
     untrusted: list[str]  # whose words are in it, where they are not the owner's
     nonce: str  # proves life for this change; on no card
+    choice: Choice  # what else the owner may have meant, {} for nothing
 
 class Plan(Draft):
     """A bound plan: frozen."""

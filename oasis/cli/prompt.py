@@ -349,12 +349,14 @@ PUT_BACK_S = 30  # restoring files takes an instant, reading back that services 
 def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> bool:
     """Ask the person at the terminal about a plan just shown and send the answer; return whether there was one."""
     word = str(plan.get("typed_word", ""))
-    question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
-    answer = ask(screen, question, lambda: waiting_plan(call, plan["id"]) is not None, word=word)
+    other = plan["choice"]["say"] if plan.get("choice") else ""
+    keys = "y/N/" + other if other else "y/N"
+    question = f"Apply this? Type {word} to do it:" if word else f"Apply this? [{keys}]"
+    answer = ask(screen, question, lambda: waiting_plan(call, plan["id"]) is not None, word=word, other=other)
     if answer == YES:
         call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **given(word=word)})
     elif answer != GONE:
-        call("plan.decline", {"plan": plan["id"]})
+        call("plan.decline", {"plan": plan["id"], **given(reason=other if answer == other else "")})
     return answer != GONE
 
 

@@ -243,8 +243,10 @@ LOOK_EVERY_S = 2  # how soon a decision made elsewhere is noticed
 _SAVE, _RESTORE = "\x1b7", "\x1b8"  # cursor; what is being typed stays where it is
 
 
-def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int = 0, word: str = "") -> str:
-    """Return YES, NO or GONE; with a `word`, nothing but exactly that is a yes.
+def ask(
+    screen: Screen, question: str, is_open: Callable[[], bool], time_s: int = 0, word: str = "", other: str = ""
+) -> str:
+    """Return YES, NO or GONE, or `other` where that is typed; with a `word`, nothing but exactly that is a yes.
 
     Units: `time_s` seconds to answer, 0 = as long as `is_open` says so.
     """
@@ -256,6 +258,8 @@ def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int 
     while True:
         if select.select([_KEYBOARD], [], [], 1)[0]:
             typed = os.read(_KEYBOARD, 1024).decode("utf-8", "replace").strip()
+            if other and typed == other:
+                return other
             return YES if (typed == word if word else typed.lower() in ("y", "yes")) else NO
         now_s = time.monotonic()
         if time_s and now_s >= deadline_s:

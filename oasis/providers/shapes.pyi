@@ -5,6 +5,7 @@ from typing import TypedDict
 
 from typing_extensions import NotRequired, Required
 
+from oasis.change.shapes import Choice
 from oasis.core.shapes import Json
 
 Dict = dict[str, object]  # an object of a body or an answer
@@ -73,6 +74,7 @@ class Event(TypedDict, total=False):
     result: dict[str, Json]  # web, telegram
     update: dict[str, Json]  # of the messenger
     data: str  # piece of a file, in base64
+    choice: Choice  # reading, of the built-in service: what else may be meant
 
 class Request(TypedDict):
     """An HTTP request."""

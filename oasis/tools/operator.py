@@ -37,7 +37,7 @@ from oasis.uci import model
 
 if False:  # annotations only
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Any, Call, Callable, CalledTool, Collection, Operation, Plan, Record
+    from oasis.change.shapes import Any, Call, Callable, CalledTool, Choice, Collection, Operation, Plan, Record
     from oasis.core.shapes import Message, Sequence
     from oasis.tools import shapes
     from oasis.tools.principal import Principal
@@ -84,6 +84,8 @@ class Operator:
     is_home()      whether the model service that answers is at home
     rehearses      nothing may be done: every call that would do something becomes a plan that is shown
     ahead          what the card of the call that runs now approves for later, see registry.py; () without a card
+    reading        the built-in service is not certain of the call: the owner decides under every setting, and may
+                   choose what else it may mean; None where it is certain
     has_chats      a tool may quote other chats: to a model that the owner talks with, in a chat
     """
 
@@ -108,6 +110,7 @@ class Operator:
         self._is_asking = False  # the owner wants to see every plan of the tool that runs now
         self.taint: list[str] = []
         self.ahead: Sequence[Any] = ()
+        self.reading: Choice | None = None
         self.rehearses = bool(approver is not None and approver.rehearses)
         self.has_chats = is_model and approver is None and bool(self._chat)
         self.is_home: Callable[[], bool] = chat.get("is_home", bool)
@@ -335,6 +338,8 @@ class Operator:
         """Show a plan, wait for the owner where policy says so, apply it."""
         if self._is_asking:
             plan = self._shop.planner.bind(plan, is_asked=True)
+        if self.reading is not None:
+            plan = self._shop.planner.bind(plan, is_asked=True, choice=self.reading)
         plan, decision, result = self._decided(plan)
         if decision not in ("automatic", "approved"):
             return result

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from oasis.parts.offline.clause import FILLER, NAMED, ORDINARY
+from oasis.parts.offline.slots import MOST_PORTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ UNKNOWN_DOUBT = 0.6  # words that no list knows, as a device or a place
 SERVICE_DOUBT, HOST_DOUBT, TEXT_DOUBT = 0.5, 0.3, 0.2  # the same as a service, a machine to reach, words to look for
 KNOWN_DOUBT = 0.5  # from this on a device is not one that the router knows
 # What speaks for and against some words as a name or a password.
-QUOTED, ODD_LETTERS, CAPITALS, MARKED, ANCHORED = 0.5, 0.3, 0.35, 0.25, 0.4
+QUOTED, LED_TO, ODD_LETTERS, CAPITALS, MARKED, ANCHORED = 0.5, 0.5, 0.3, 0.35, 0.25, 0.4
 NEVER = -2.0
 MIXED_SCRIPTS = 0.8  # two scripts in one name: where it begins nobody can tell
 WIDE_WORD = 1.6  # 用意 in 用意して is no name
@@ -67,6 +68,8 @@ FILLER_WORD, LISTED_WORD = 0.12, 0.3  # words that are in the lists
 CUT_NAME = 0.5  # a part of a run of words with capitals
 PLAIN_KEY = 0.8  # of words like all others nobody makes a password without quotes
 SEVERAL_WORDS = 0.5  # where a value has one word
+_SPANNING = {"to", "until", "through"}
+_DASHES = ("-", "–", "~", "〜")
 _WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 LEADING = ("to", "called", "is_", "as_", "from_", "with_", "set", "make", "use", "new")
 
@@ -210,14 +213,32 @@ class Filling:
         days = {at: self._value(at, "days").split() for at in found}
         if len({tuple(one) for one in days.values()}) > 1:  # each Saturday: not each day
             found = [at for at in found if len(days[at]) < 7] or found
-        if len(found) > 1:
-            first, last = found[-2:]
-            between = self._segments[first + 1 : last]
-            if any(one.concepts & {"to", "until"} for one in between) and len(days[first]) == len(days[last]) == 1:
-                start, stop = (_WEEK.index(days[at][0]) for at in (first, last))
-                row = [_WEEK[(start + at) % 7] for at in range((stop - start) % 7 + 1)]
-                return Found(" ".join(row), set(found))
-        return Found(" ".join(dict.fromkeys(day for at in found for day in days[at])), set(found)) if found else None
+        listed: list[str] = []
+        taken = set(found)
+        while found:
+            at, *found = found
+            span = self._span_of_days(at, found[0], days) if found else []
+            if span is None:
+                return None  # friday 21:00 to monday 07:00: no times of each day
+            listed += span or days[at]
+            found = found[1:] if span else found
+        return Found(" ".join(dict.fromkeys(listed)), taken) if taken else None
+
+    def _span_of_days(self, first: int, last: int, days: dict[int, list[str]]) -> list[str] | None:
+        """Return the days from one to another, [] when these two are no span, None for a span of the clock as well."""
+        between = range(first + 1, last)
+        ends = (
+            self._clause.tokens[self._segments[first].end - 1].end,
+            self._clause.tokens[self._segments[last].start].start,
+        )
+        is_span = any(self._concepts(at) & _SPANNING for at in between)
+        is_span = is_span or self._clause.sentence[slice(*ends)].strip() in _DASHES
+        if not is_span or len(days[first]) > 1 or len(days[last]) > 1:
+            return []
+        if any(self._segments[at].values.keys() & {"clock", "hours", "number"} for at in between):
+            return None
+        start, stop = (_WEEK.index(days[at][0]) for at in (first, last))
+        return [_WEEK[(start + at) % 7] for at in range((stop - start) % 7 + 1)]
 
     def channel(self) -> Found | None:
         """Return a channel or a power: a listed value such as auto, or a bare number."""
@@ -237,9 +258,12 @@ class Filling:
 
     def ip(self) -> Found | None:
         found = self._with_value("ip")
+        every = self._clause.with_value("ip")
+        old = [at for at in every if len(every) == 2 and "from_" in self._concepts(self._clause.before(at))][:1]
+        if self._slot == "old":
+            return self._one_of("ip", old[0]) if old else None
         if self._slot == "address" and len(found) == 2:
-            new = [at for at in found if "from_" not in self._concepts(self._clause.before(at))]
-            return Found(self._value(new[-1], "cidr"), set(self._clause.with_value("ip")))
+            return Found(self._value([at for at in found if at not in old][-1], "cidr"), set(found) - set(old))
         return self._one_of("cidr" if self._slot == "address" else "ip", found[0]) if found else None
 
     def servers(self) -> Found | None:
@@ -356,17 +380,26 @@ class Filling:
         found = self._with_value("number", "range")
         inner = self._inner_place(found) if any(name == "inner" for name, _, _ in self._frame.slots) else -1
         found = [at for at in found if at != inner]
-        text = self._spoken_range(found) or ", ".join(self._port_text(at) for at in found)
-        return Found(text, set(found)) if found else None
+        texts, rest = [], found
+        while rest:
+            span = self._spoken_range(rest[:2])
+            texts.append(span or self._port_text(rest[0]))
+            rest = rest[2 if span else 1 :]
+        return Found(", ".join(texts), set(found)) if found else None
 
     def _spoken_range(self, found: list[int]) -> str:
-        """Return `8000 to 8010` as a range, "" when the numbers are no such thing."""
-        if len(found) != 2 or self._clause.before(found[1], "to", "until", "port") != found[0]:
+        """Return `8000 to 8010` or `between 8000 and 8010` as a range, "" when the numbers are no such thing."""
+        joining = {*_SPANNING, "and"} if self._of("between") else _SPANNING
+        if len(found) != 2 or self._clause.before(found[1], "port", *joining) != found[0]:
             return ""
         between = self._segments[found[0] + 1 : found[1]]
         first, last = (self._segments[at].values.get("number", "") for at in found)
-        is_range = any(one.concepts & {"to", "until"} for one in between) and first.isdigit() and last.isdigit()
-        return f"{first}-{last}" if is_range and int(first) < int(last) else ""
+        marks = set[str]().union(*[one.concepts & joining for one in between])
+        if not marks or not (first.isdigit() and last.isdigit()):
+            return ""
+        # `80 to 8080` leads from one port to another.
+        most = 65535 if marks - {"to"} else MOST_PORTS
+        return f"{first}-{last}" if 0 < int(last) - int(first) <= most else ""
 
     def _inner_place(self, found: list[int]) -> int:
         """Return the place of the port inside, the last of two that are not joined by `and`; -1 for none."""
@@ -378,9 +411,11 @@ class Filling:
         is_joined = any("and" in one.concepts for one in between) and not is_apart
         if is_joined or self._tail(first).startswith((",", "、", "，")):
             return -1
-        if len(found) == 2 and any("until" in one.concepts for one in between) and self._spoken_range(found):
+        is_range = bool(self._spoken_range(found[-2:]))
+        if is_range and any(one.concepts & {"until", "through"} for one in between):
             return -1
-        return last if is_apart or any("port" in one.concepts for one in between) else -1
+        leads = any("port" in one.concepts or ("to" in one.concepts and not is_range) for one in between)
+        return last if is_apart or leads else -1
 
     def port(self) -> Found | None:
         if self._slot == "inner":
@@ -577,7 +612,8 @@ class Filling:
         inside = self._segments[first : last + 1]
         raw = self._raw(first, last, kind)[0]
         if first == last and "quoted" in inside[0].values:
-            worth = QUOTED
+            # The new one is behind the word for it: the password of "Home" to "secret".
+            worth = QUOTED + (LED_TO if "to" in self._concepts(first - 1) else 0.0)
             if kind == "key" and self._is_named(first, last):
                 return NEVER
         elif kind == "key" and not raw.isascii():
@@ -694,8 +730,8 @@ class Frames:
         self.brakes = {*tables["brakes"], "u_am", "u_pm", "u_night"}
         self.asking = set(tables["asking"])
         self.always = set(tables["always"])
-        self._light = set(tables["light"])
-        self._allowed = {mood: {*words, *self.always} for mood, words in tables["allowed"].items()}
+        self.light = set(tables["light"])
+        self.allowed = {mood: {*words, *self.always} for mood, words in tables["allowed"].items()}
         self._rows = tables["rows"]
         self._needed = tables["needed"]
         self._kinds = kinds
@@ -768,7 +804,7 @@ class Frames:
                 gain += 0.0 if must else CARRIED_GAIN
             elif must:
                 return None
-        allowed = self._allowed[frame.mood] | more if more else self._allowed[frame.mood]
+        allowed = self.allowed[frame.mood] | more if more else self.allowed[frame.mood]
         if not frame.free:
             return self._judged(Fit(frame, slots, gain, loss), clause, filling.taken, allowed)
         best: Fit | None = None
@@ -793,7 +829,7 @@ class Frames:
                 wanted |= segment.concepts & one.frame.wants
             elif segment.concepts:
                 if not segment.concepts & allowed and FILLER not in segment.concepts:
-                    loss += LIGHT if segment.concepts & self._light else OTHER
+                    loss += LIGHT if segment.concepts & self.light else OTHER
             elif set(segment.values) & {"clock", "hours", "days", "domain", "mac"}:
                 loss += HEAVY  # what is said so exactly always matters
             elif segment.values:

@@ -8,6 +8,10 @@ language when it is first spoken, and keeps it.
 A Session reads the owner's last messages one after the other, each with what the one before left open: a slot that was
 asked for, a guess that was said back ("Do you mean: … ?"), or the request itself, from which the next message may go on
 ("and the other band too").
+
+A likely reading is no question: it is proposed at once, after a line that says how the sentence was read, and with a
+`reading` event, by which its plan waits for the owner under every setting. The next reading is a choice: CHOICE, said
+or as the reason of a decline, proposes that one in its place.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import time
 from collections.abc import Sequence
 
 from oasis.parts import install, is_here
-from oasis.parts.offline import caution, results, tables
+from oasis.parts.offline import accounting, caution, results, tables
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.clause import VERBS, Lexicon, Names, Naming, narrow, spaced
 from oasis.parts.offline.frames import FREE, Frames
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from oasis.change.shapes import Choice
     from oasis.parts.offline.shapes import (
         Event,
         EvidenceTables,
@@ -50,6 +55,7 @@ MODEL = "intents"
 CHANGE = "configure"
 CALL = "offline_"  # of the ids of our calls; then the language of their results
 _NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
+CHOICE = "2"  # what chooses the next reading
 CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 
@@ -179,7 +185,8 @@ class Provider:
                 session.use(name)
             else:
                 session.follow(messages)
-            answer = Answer(session.report(found), is_sure=True)
+            chosen = session.instead(messages) if not only_sure and results.is_choice(found, CHOICE) else None
+            answer = chosen or Answer(session.report(found), is_sure=True)
         if only_sure and not answer.is_sure:
             return []
         events = answer.events(session.language_name, len(messages))
@@ -201,7 +208,8 @@ class Answer:
     """What one owner message leads to: words, or calls.
 
     `parts` is what was understood, `missing` the slot that was asked for and `choices` the values that were offered for
-    it, `is_guess` says that a yes is waited for, and `is_sure` that no model is needed.
+    it, `is_guess` says that a yes is waited for, by a word or on a card, and `is_sure` that no model is needed. `other`
+    is the next reading, `other_words` says it. `is_whole`: the sentence answered a question and said nothing else.
     """
 
     def __init__(
@@ -214,7 +222,12 @@ class Answer:
         choices: Sequence[tuple[str, bool]] = (),
         is_guess: bool = False,
         is_sure: bool = False,
+        other: Sequence[Part] = (),
+        other_words: str = "",
     ) -> None:
+        self.other = list(other)
+        self.other_words = other_words
+        self.is_whole = False
         self.text = text
         self.calls = calls
         self.parts = list(parts)
@@ -226,6 +239,9 @@ class Answer:
     def events(self, language: str, turn: int) -> list[Event]:
         end: Event = {"type": "done", "stop_reason": "tool_use" if self.calls else "end_turn", "model": MODEL}
         events: list[Event] = [{"type": "delta", "text": self.text}] if self.text or not self.calls else []
+        if self.calls and self.is_guess:
+            choice: Choice = {"say": CHOICE, "text": self.other_words} if self.other else {}
+            events.append({"type": "reading", "choice": choice})
         for at, (name, arguments) in enumerate(self.calls):
             identifier = f"{CALL}{language}_{turn}_{at}"
             events.append({"type": "tool_use", "id": identifier, "name": name, "input": arguments})
@@ -293,8 +309,13 @@ class Session:
             lines = [text.strip().split("\n")[0] for text in (replied or "", answer.text)]
             if at < len(chain) - 1 and (replied is None or lines[0] != lines[1]):
                 # It was done, or somebody else asked, or the router changed since: what is left is the request.
-                answer = Answer("", answer.parts)
+                answer = Answer("", answer.parts, other=() if replied else answer.other)
         return answer
+
+    def instead(self, messages: list[Message]) -> Answer | None:
+        """Return the answer by the next reading of the last owner message, None where it has none."""
+        answer = self.follow(messages)
+        return self._read_as(answer.other) if answer.other else None
 
     def _is_request(self, said: str) -> bool:
         """Tell whether a sentence is a request, with more than the word for a thing in front of a foreign one."""
@@ -328,8 +349,15 @@ class Session:
                 return self._fulfil(before.parts)
             if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
                 return self._dropped()
+        if before.other and (said.strip() == CHOICE or self.by_concepts(self._kept).is_said(said, "other")):
+            return self._read_as(before.other)
         answer = self._replied(said, before) if before.missing[1] else None
-        return answer or self._timely(said, self._understood(said, before))
+        return answer or self._checked(said, self._understood(said, before))
+
+    def _checked(self, said: str, answer: Answer) -> Answer:
+        """Return an answer that acts only on all that a sentence says."""
+        held = self._timely(said, answer)
+        return held if held is not answer else self._whole(said, answer)
 
     def _dropped(self) -> Answer:
         return Answer(self.language["intents"]["cancel"]["text"], is_sure=True)
@@ -377,7 +405,25 @@ class Session:
         if slots is None:
             return None
         parts = [Part(one.intent, {**one.slots, **slots}, one.score) if one is part else one for one in before.parts]
-        return self._timely(said, self._fulfil(parts))
+        return self._checked(said, self._fulfil(parts))
+
+    def _whole(self, said: str, answer: Answer) -> Answer:
+        """Return an answer that names what its requests leave out; a change leaves a value out only after a yes."""
+        frames, texts = self._known.frames, self.language["texts"]
+        if answer.is_whole or not (answer.calls or answer.missing[1] or answer.is_guess):
+            return answer
+        values, words = accounting.left(self.by_concepts(self._kept).clause(said), answer.parts, frames)
+        if not values and not words:
+            return answer
+        fields = {"words": " … ".join(values + words)}
+        is_change = any(frames.is_change(part.intent) for part in answer.parts)
+        wished = self._in_words(answer.parts) if values and is_change and not answer.missing[1] else ""
+        if wished:
+            return Answer(sentence(texts["left_ask"], {**fields, "request": wished}), answer.parts, is_guess=True)
+        named = sentence(texts["left_out"], fields)
+        answer.text = "\n".join(filter(None, (answer.text.rstrip("\n"), named))) + ("\n" if answer.calls else "")
+        answer.is_sure = False  # a model may know what they mean
+        return answer
 
     def _timely(self, said: str, answer: Answer) -> Answer:
         """Return an answer that acts only when its requests carry every time and condition of the sentence."""
@@ -454,7 +500,7 @@ class Session:
             parts = []
         most = self._doubt(said, parts)
         if most == UNSURE:
-            return self._asked(parts)
+            return self._asked(parts, said)
         if most == NONE:
             parts, topic = [], topic or parts[0].intent
             self._kept = name = self._by_familiarity(said)[0]
@@ -470,6 +516,7 @@ class Session:
         if is_strange and min([self.by_concepts(name).unknown(said) for name in self._order]) > 1:
             self.use("en")
             return Answer(self._explained("") + "\n" + self._known.texts["other"])
+        self.use(self._kept)
         if guess.certainty < SURE and keep:
             self._kept = name  # an answer to a question is in the language of the question
         if parts and guess.certainty < SURE:
@@ -483,7 +530,7 @@ class Session:
         if guess.certainty == SURE:
             return self._fulfil(guess.parts)
         if guess.certainty:
-            return self._asked(guess.parts)
+            return self._asked(guess.parts, said)
         concepts = self.by_concepts(self._kept)
         if caution.is_later(concepts.clause(said)):
             words = self._known.words(self._kept).marks["timed"]
@@ -514,11 +561,29 @@ class Session:
         several = together(self.by_concepts(self._kept).clause(said)) if len(parts) < 2 else []
         return Guess(several, UNSURE) if several else Guess(parts, best.certainty, best.score, best.loss)
 
-    def _asked(self, parts: list[Part]) -> Answer:
+    def _asked(self, parts: list[Part], said: str = "") -> Answer:
+        """Return requests that are not certain: what is likely in a sentence as calls, else said back as a question."""
         wished = self._in_words(parts)
         if not wished:
             return self._fulfil(parts, is_sure=False)  # its own question tells what was understood
+        is_likely, other = self.by_concepts(self._kept).likely(said, parts) if said else (False, [])
+        if is_likely:
+            return self._read_as(parts, other)
         return Answer(sentence(self.language["texts"]["confirm"], {"request": wished}), parts, is_guess=True)
+
+    def _read_as(self, parts: list[Part], other: Sequence[Part] = ()) -> Answer:
+        """Return the calls for requests with a line that says how the owner was understood, and the next reading."""
+        answer = self._fulfil(parts, is_sure=False)
+        wished = self._in_words(parts)
+        if not answer.calls or not wished:
+            return answer
+        is_change = any(self._known.frames.is_change(part.intent) for part in parts)
+        words = self._in_words(list(other)) if is_change else ""
+        fields = {"request": wished, "other": words, "number": CHOICE}
+        text = f"{sentence(self.language['texts']['read_as'], fields)}\n{answer.text}"
+        return Answer(
+            text, parts, calls=answer.calls, is_guess=is_change, other=other if words else (), other_words=words
+        )
 
     def _in_words(self, parts: list[Part]) -> str:
         """Return requests as they are said back, "" when one of them cannot be done."""
@@ -542,7 +607,9 @@ class Session:
         raw = reader.answer(said, kind) if is_listed or self._new_world().is_checked(kind) else None
         if raw is None:
             return None
-        return self._fulfil(_with(before.parts, intent, slot, [raw], is_list=True))
+        answer = self._fulfil(_with(before.parts, intent, slot, [raw], is_list=True))
+        answer.is_whole = True
+        return answer
 
     def _explained(self, topic: str) -> str:
         texts = self.language["intents"].get(topic, {})

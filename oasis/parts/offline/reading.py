@@ -46,12 +46,16 @@ CUTS = 5  # places where one sentence may be two requests; each costs a pass ove
 
 
 class Part:
-    """One request: the intent, and the slots as (text, is_quoted); a listed value is (value, True)."""
+    """One request: the intent, and the slots as (text, is_quoted); a listed value is (value, True).
 
-    def __init__(self, intent: str, slots: Raw, score: float) -> None:
+    `is_exact`: a pattern said it, and with it every word of its sentence.
+    """
+
+    def __init__(self, intent: str, slots: Raw, score: float, is_exact: bool = False) -> None:
         self.intent = intent
         self.slots = slots
         self.score = score
+        self.is_exact = is_exact
 
     def is_loose(self) -> bool:
         """Tell whether a text without quotes has several words, or names devices: more than the value may be in it."""
@@ -257,7 +261,7 @@ class Grammar:
                 strict = [rule["type"] for rule in intent.get("slots", {}).values() if rule.get("strict")]
                 is_right = all(is_value(kind, *slots[kind]) for kind in strict if kind in slots)
                 if is_right and (may_change or not is_change) and (best is None or score > best.score):
-                    best = Part(name, slots, score)
+                    best = Part(name, slots, score, True)
             if best:
                 break
         return best

@@ -429,6 +429,12 @@ def results(messages: list[Message]) -> list[ToolResult]:
     return found
 
 
+def is_choice(found: list[ToolResult], choice: str) -> bool:
+    """Tell whether the owner declined what was proposed for the sake of another reading."""
+    data = _data(found[0]["text"]) if len(found) == 1 else {}
+    return data.get("status") == "declined" and data.get("reason") == choice
+
+
 def applied(call: Event) -> ToolResult:
     """Return the result of a change that is applied just as it was asked for."""
     text = jsonl.dumps({"status": "applied", "summary": call["input"].get("summary", "")})
@@ -446,14 +452,17 @@ def words(found: list[ToolResult], closing: Texts, texts: Texts, language: str =
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
+def _data(text: str) -> Data:
+    """Return a result as an object; one that cannot be read is shown as it is."""
+    try:
+        return _table(jsonl.loads(text)) if text.startswith("{") and len(text) <= RESULT_CHARS else {}
+    except SchemaError:
+        return {}
+
+
 def _one(result: ToolResult, closing: Texts, report: Report, spoken: Translation | None) -> str:
     name, text = result["name"], result["text"]
-    data: Data = {}
-    if text.startswith("{") and len(text) <= RESULT_CHARS:
-        try:
-            data = _table(jsonl.loads(text))
-        except SchemaError:
-            pass  # then it is shown as it is
+    data = _data(text)
     if spoken is not None and name not in ("status", "read_config", "logs", "wifi_scan"):  # what others wrote
         data, text = spoken.reply(data), spoken.text(text)
     if result["is_error"] or not data:

@@ -26,6 +26,7 @@ WIDTHS = {
     "devices": 12, "service": 3, "place": 4, "package": 1, "clock": 1, "network": 6, "text": 12,
 }  # fmt: skip
 CHOICES = 8  # devices named in a question; more would not fit a small screen
+MOST_PORTS = 1000  # of a range that is said in words
 SSID_WORDS = 3  # a longer name without quotes may be a sentence that was not understood
 MOST_DBM = 36  # more is allowed nowhere
 MOST_MINUTES = 366 * 24 * 60  # as far away as the end of a change may be
@@ -109,6 +110,7 @@ class World:
         self._places = places
         self._given: set[str] = set()
         self._articles = set(language.get("articles", ()))
+        self._joiners = set(language.get("joiners", ()))
 
     def note(self, text: str, values: Fields) -> None:
         """Remember something to say with the plan, once."""
@@ -263,7 +265,14 @@ class World:
         return "-".join(str(end) for end in ends)
 
     def check_ports(self, text: str, is_quoted: bool) -> list[str]:
-        found = [self.check_port(word, is_quoted) for word in re.split(r"[\s,;]+", text) if re.match(r"\d", word)]
+        # What stands between two numbers and joins nothing makes a range of them: 8000 to 8010.
+        words = [word for word in re.findall(r"[^\s,;&+]+", text.casefold()) if word not in self._joiners]
+        spans = re.sub(r"(\d) (?!\d)\S+ (?=\d+(?: |$))", r"\1-", " ".join(words)).split()
+        found = [self.check_port(word, is_quoted) for word in spans if word[0].isdigit()]
+        for word in set(found) - set(words):
+            first, last = word.split("-")
+            if int(last) - int(first) > MOST_PORTS:  # 80 to 8080: from one port to another?
+                raise Problem("bad_port", value=word)
         return list(dict.fromkeys(found))
 
     def check_service(self, text: str, is_quoted: bool) -> str:
@@ -379,6 +388,8 @@ def fits(kind: str, tokens: list[Token], stops: set[str]) -> bool:
         return tokens[0].is_quoted or bool(re.match(_SHAPES[kind], tokens[0].norm))
     if any(token.norm in stops for token in tokens if not token.is_quoted):
         return False
+    if len(tokens) > 1 and kind != "devices" and any(token.is_quoted for token in tokens):
+        return False  # what stands in quotes is a value of its own
     # A full stop or a colon inside: two sentences, not one value.
     return not any(token.tail for token in tokens[:-1]) or kind == "devices"
 

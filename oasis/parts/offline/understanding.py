@@ -155,6 +155,10 @@ UNHEARD = 0.03  # a request less probable than this is none of several in a sent
 HARDLY = 0.004  # the same where each speaks for itself in its part of the sentence
 EACH, SECOND = 0.5, 0.1  # how probable each request must be by itself, and the second one in the whole
 CLEAR = 0.8  # for another request than the one before, in a part of a sentence
+# For showing a change that is not certain as a plan: of the held-out and later sentences that were asked about with
+# more than this, 259 of 305 changes were meant, with less 164 of 266. What shows something has no card: 116 of 122.
+LIKELY, LIKELY_READ = 0.8, 0.95
+CHOICE = 0.02  # for the other request that is offered with it
 SHORT = 5  # words that mean something, at most, where a sentence goes on from the one before
 
 
@@ -241,6 +245,16 @@ def _joins_values(clause: Clause, cut: Cut) -> bool:
     if first < 0 or second >= len(clause.segments):
         return False
     return bool(set(clause.segments[first].values) & set(clause.segments[second].values) & _LISTED)
+
+
+def _holding(clause: Clause, change: Part) -> set[str]:
+    """Return what of a sentence holds a change back."""
+    said = caution.stopped(clause, change)
+    # A word that means nothing here stands right behind `and`: block the xbox and paint the fence.
+    pairs = pairwise(clause.segments)
+    if any("and" in one.concepts and following.concepts == {ORDINARY} for one, following in pairs):
+        said.add(caution.OTHERS)
+    return said
 
 
 class Words:
@@ -529,6 +543,23 @@ class Understander:
         likely = _likeliest(odds)[:1]
         return bool(likely) and _belief(part, odds) < HARDLY and odds[likely[0]] >= CLEAR
 
+    def likely(self, sentence: str, parts: list[Part]) -> tuple[bool, list[Part]]:
+        """Tell whether requests are what a sentence most probably means; and return the one that is next, if any."""
+        clause = self.clause(sentence)
+        odds = self._odds(clause)
+        if sum(not one.is_known() for one in clause.segments) * 2 > clause.weight():
+            return False, []  # most of it is strange
+        for part in parts:
+            meant = set[str]().union(*[frame.meant for frame in self._frames.of(part.intent)])
+            held = _holding(clause, part) or clause.concepts & _HOLDING - meant
+            is_change = self._frames.is_change(part.intent)
+            if _belief(part, odds) < (LIKELY if is_change else LIKELY_READ) or (held and is_change):
+                return False, []
+        known = {_request(part) for part in parts}
+        rest = [name for name in _likeliest(odds) if name not in known and odds[name] >= CHOICE]
+        fits = self._whole_fits(clause, rest[:1], {}) if len(parts) == 1 else []
+        return True, _guess(max(fits, key=lambda one: _weight(one, odds), default=None)).parts
+
     def bare(self, sentence: str, part: Part) -> str:
         """Return the new name when a sentence has nothing else but a word for the thing; "" when it says more."""
         clause = self.clause(sentence)
@@ -591,11 +622,7 @@ class Understander:
         change = next((part for part in guess.parts if self._frames.is_change(part.intent)), None)
         if change is None:
             return guess
-        said = caution.stopped(clause, change)
-        # A word that means nothing here stands right behind `and`: block the xbox and paint the fence.
-        pairs = pairwise(clause.segments)
-        if any("and" in one.concepts and following.concepts == {ORDINARY} for one, following in pairs):
-            said.add(caution.OTHERS)
+        said = _holding(clause, change)
         if not said - {caution.OTHERS}:
             return guess.at_most(UNSURE) if said else guess
         pieces = [self._piece(clause, *span) for span in self._spans(clause)]

@@ -28,7 +28,7 @@ if False:  # annotations only
 BUTTONS = 64
 # Longer than any plan waits; an undo may be thought over for a day.
 KEEP_S = 24 * 3600.0
-_OF_PLANS = ("approve", "decline")
+_OF_PLANS = ("approve", "decline", "choose")
 _CUT = "**This is cut.** It cannot be approved here. All of plan %s is on the router's page and in `oasis plans`."
 _LINE_CHARS = 160
 _MARGIN = 64  # for what closes a fence that is cut

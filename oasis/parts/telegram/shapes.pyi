@@ -165,7 +165,7 @@ class Card(PlanCard):
 class Meaning(TypedDict):
     """What a button means."""
 
-    what: str  # approve, decline, undo, or pressed: an undo that was done
+    what: str  # approve, decline, choose, undo, or pressed: an undo that was done
     chat: int
     until_s: float
     card: NotRequired[Card]

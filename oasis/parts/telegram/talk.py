@@ -185,8 +185,9 @@ class Talks:
     def _decide(self, update: Update, card: Card, what: str) -> str:
         over, words = self.approval.over(card), ""
         try:
-            if what == "decline" and not over:
-                self.kit.call("plan.decline", {"plan": card["id"]}, OWNER)
+            if what in ("decline", "choose") and not over:
+                reason = {"reason": card["choice"]["say"]} if what == "choose" else {}
+                self.kit.call("plan.decline", {"plan": card["id"], **reason}, OWNER)
                 return "Declined."
             words = over or self.approval.press(update["chat"], card)
         except OasisError as error:
@@ -494,7 +495,11 @@ def show_plan(line: Line, chat: int, card: Card, buttons: Buttons, approval: App
     row = [buttons.make("Decline", chat, "decline", card=card)]
     if is_approvable:
         row.insert(0, buttons.make("Approve", chat, "approve", card=card))
-    return put(line, chat, of_plan(card, is_approvable), buttons=[row], tries=tries)
+    rows = [row]
+    if card.get("choice"):
+        text = clean.line("%(say)s: %(text)s" % card["choice"])[:_SUMMARY_CHARS]
+        rows.append([buttons.make(text, chat, "choose", card=card)])
+    return put(line, chat, of_plan(card, is_approvable), buttons=rows, tries=tries)
 
 
 # More than all chats of a router have open at once; a file that was tampered with tells no more either.

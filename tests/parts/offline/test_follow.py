@@ -14,8 +14,8 @@ UNSURE = {
     "en": ("zorblax turn off the wifi", "turn the wifi zorblax off", "wifi frobnicate off", "gleeb wifi off blorp"),
     "de": ("irgendwie rosa schalte das WLAN aus", "schalte das WLAN aus irgendwie rosa", "WLAN zorblax aus"),
     "es": ("apaga el wifi rosadito", "rosadito apaga el wifi", "wifi zorblax apagar"),
-    "ja": ("ピンク Wi-Fiをオフにして", "ピンク IPv6をオフにして", "ピンク LEDを消して"),
-    "zh": ("粉红 关闭Wi-Fi", "关闭Wi-Fi 粉红", "粉红 关闭无线"),
+    "ja": ("ピンク クジラ Wi-Fiをオフにして ゾウ", "ピンク クジラ IPv6をオフにして ゾウ"),
+    "zh": ("无线 粉红 关闭 蓝鲸 紫苏 大象",),
 }
 YES = {"en": "yes", "de": "ja", "es": "sí", "ja": "はい", "zh": "是"}
 NO = {"en": "no", "de": "nein", "es": "no", "ja": "いいえ", "zh": "不是"}

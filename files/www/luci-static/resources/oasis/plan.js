@@ -221,6 +221,9 @@ const Card = baseclass.extend({
 		if (this.state.isWriter) {
 			if (this.plan.typed_word)
 				this.foot.appendChild(this.wordField(approve));
+			if (this.plan.choice)
+				this.foot.appendChild(page.button('%s: %s'.format(clean.whole(this.plan.choice.say), clean.whole(this.plan.choice.text)),
+					'cbi-button-neutral', this.press.bind(this, this.choose)));
 			this.foot.appendChild(page.button(_('Decline'), 'cbi-button-neutral', this.press.bind(this, this.decline)));
 			this.foot.appendChild(approve);
 		}
@@ -261,6 +264,9 @@ const Card = baseclass.extend({
 	},
 
 	decline: function() { return api.call('decline', this.plan.id); },
+
+	/* The other reading of what was said: this plan is declined for it. */
+	choose: function() { return api.call('decline', this.plan.id, this.plan.choice.say); },
 
 	press: function(work, ev) {
 		const buttons = this.foot.querySelectorAll('button');

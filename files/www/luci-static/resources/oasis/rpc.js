@@ -96,7 +96,7 @@ const calls = {
 	undo: declare('oasis.change', 'undo', [ 'change', 'skip_conflicts' ], true),
 	approve: declare('oasis.plan', 'approve', [ 'plan', 'hash', 'word' ], true),
 	force: declare('oasis.plan', 'force', [ 'refused', 'force' ], true),
-	decline: declare('oasis.plan', 'decline', [ 'plan' ], true),
+	decline: declare('oasis.plan', 'decline', [ 'plan', 'reason' ], true),
 	audit: declare('oasis.audit', 'list', [ 'limit', 'skip' ], true),
 	verify_audit: declare('oasis.audit', 'verify', [], true),
 	tools: declare('oasis.tool', 'list', [], true),
