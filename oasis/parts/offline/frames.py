@@ -414,7 +414,8 @@ class Filling:
         is_range = bool(self._spoken_range(found[-2:]))
         if is_range and any(one.concepts & {"until", "through"} for one in between):
             return -1
-        leads = any("port" in one.concepts or ("to" in one.concepts and not is_range) for one in between)
+        ways = {"port", "forward"} | (set() if is_range else {"to"})
+        leads = any(one.concepts & ways for one in between)
         return last if is_apart or leads else -1
 
     def port(self) -> Found | None:
