@@ -89,7 +89,11 @@ def _is_carried(one: Segment, text: str, part: Part, frames: Frames) -> bool:
             return True
         if slot == "days" and "days" in said and set(said["days"].split()) <= pieces:
             return True
-        if raw == said.get("number", "") + "000" or (raw == "mixed" and "encryption" in said):
+        # 20 for 20 Mbit/s, 24 for 24 hours: the question had the unit.
+        number = said.get("number", "")
+        if number.isdigit() and raw in {number + "000", *(f"{int(number) * unit}m" for unit in (1, 60, 1440, 10080))}:
+            return True
+        if raw == "mixed" and "encryption" in said:
             return True
         if (raw == "both" and "band" in said) or (slot in said and slot not in EXACT):
             return True
