@@ -57,7 +57,7 @@ def plan_card(plan: PlanCard, with_hash: bool) -> Card:
         words = f"type {plan['typed_word']} to approve it: the AI worker is not confined, {plan['unconfined']}"
         card.append((f"  {words}", ""))
     if plan.get("choice"):
-        card.append((f"  {plan['choice']['say']}: {plan['choice']['text']} instead", ""))
+        card.append((f"  {plan['choice']['say']}: {plan['choice']['text']}", ""))
     if plan.get("new_address"):
         card.append((f"  afterwards the router is at http://{plan['new_address']}/", "bold"))
     card += [(f"  plan {plan['id']}", ""), (f"  hash {plan['hash']}", "")] if with_hash else []
