@@ -121,7 +121,7 @@ _NO_SAYING = re.compile(
     r"|^[A-Za-z_0-9]+( [A-Za-z_0-9-]+){7,}$|^Maximum number|^Out of memory|[Ss]ending discover|broadcasting"
     r"|^Timeout waiting|[Ll]ink (is )?down|Link is|crash loop|^nf_|^is no $|^[A-Z]+: %s|^config %|^system board"
     r"|^(file|init|service|rc|nslookup|ping|tool|set) %|^no lease|^%s[.:]|^netifd|CHAP|PAP|AUTH|carrier|dnsmasq\."
-    r"|rebind"
+    r"|rebind|%[A-Z]"
 )
 _PLACEHOLDER = re.compile(r"%(\(\w+\))?[-0-9.]*[a-z%]")
 _LETTERS = 4  # and fewer say nothing
