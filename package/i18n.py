@@ -26,7 +26,7 @@ SPOKEN_TEMPLATE = "po/templates/oasisd.pot"
 SPOKEN = (
     "oasis/change/*.py", "oasis/change/apply/*.py", "oasis/change/history/*.py", "oasis/change/reach/*.py",
     "oasis/doctor/*.py", "oasis/api/notices.py", "oasis/system/confinement.py", "oasis/tools/operator.py",
-    "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py",
+    "oasis/tools/warnings.py", "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py",
 )  # fmt: skip
 SILENT = (  # of these: what a model, a log or nobody reads
     "oasis/change/audit.py", "oasis/change/uci_commands.py", "oasis/change/reach/sections.py",
@@ -44,7 +44,7 @@ SPOKEN_TABLES = {
 # What the rules below do not see: single words, and what a sentence is put together from.
 WORDS = (
     "kept", "applied", "unknown", "verified", "yes", "no", "cannot tell", "nobody", "out of", "made", "risky",
-    "; ", ", ", " and ",
+    "; ", ", ", " and ", "warning: %s. %s",
     "%s: new %s", "%s: new %s with %s", "%s: removed %s", "%s: removed %s with %s", "%s: %s is renamed to %s",
     "%s.input of zone %s is %s", "%s.output of zone %s is %s", "%s are on the way by which you reach the router",
     "%s is on the way by which you reach the router", "reload %s", "restart %s", "start %s", "stop %s", "enable %s",
