@@ -26,7 +26,7 @@ SPOKEN_TEMPLATE = "po/templates/oasisd.pot"
 SPOKEN = (
     "oasis/change/*.py", "oasis/change/apply/*.py", "oasis/change/history/*.py", "oasis/change/reach/*.py",
     "oasis/doctor/*.py", "oasis/api/notices.py", "oasis/system/confinement.py", "oasis/tools/operator.py",
-    "oasis/tools/warnings.py", "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py",
+    "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py",
 )  # fmt: skip
 SILENT = (  # of these: what a model, a log or nobody reads
     "oasis/change/audit.py", "oasis/change/uci_commands.py", "oasis/change/reach/sections.py",
@@ -44,7 +44,7 @@ SPOKEN_TABLES = {
 # What the rules below do not see: single words, and what a sentence is put together from.
 WORDS = (
     "kept", "applied", "unknown", "verified", "yes", "no", "cannot tell", "nobody", "out of", "made", "risky",
-    "; ", ", ", " and ", "warning: %s. %s",
+    "; ", ", ", " and ",
     "%s: new %s", "%s: new %s with %s", "%s: removed %s", "%s: removed %s with %s", "%s: %s is renamed to %s",
     "%s.input of zone %s is %s", "%s.output of zone %s is %s", "%s are on the way by which you reach the router",
     "%s is on the way by which you reach the router", "reload %s", "restart %s", "start %s", "stop %s", "enable %s",
@@ -121,7 +121,7 @@ _NO_SAYING = re.compile(
     r"|^[A-Za-z_0-9]+( [A-Za-z_0-9-]+){7,}$|^Maximum number|^Out of memory|[Ss]ending discover|broadcasting"
     r"|^Timeout waiting|[Ll]ink (is )?down|Link is|crash loop|^nf_|^is no $|^[A-Z]+: %s|^config %|^system board"
     r"|^(file|init|service|rc|nslookup|ping|tool|set) %|^no lease|^%s[.:]|^netifd|CHAP|PAP|AUTH|carrier|dnsmasq\."
-    r"|rebind|%[A-Z]"
+    r"|rebind"
 )
 _PLACEHOLDER = re.compile(r"%(\(\w+\))?[-0-9.]*[a-z%]")
 _LETTERS = 4  # and fewer say nothing

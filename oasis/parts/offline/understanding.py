@@ -283,7 +283,26 @@ class Understander:
         self._clauses: dict[str, Clause] = {}
 
     def _odds(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
-        return self._words.learned.probabilities(clause, more)
+        """Return how probable each request is. A sentence is a wish as far as any piece of it is: the rest tells why."""
+        odds = self._words.learned.probabilities(clause, more)
+        pieces = self._pieces(clause)
+        if not odds or len(pieces) < 2:
+            return odds
+        nothing = min(self._idleness(clause, piece) for piece in pieces)
+        if nothing >= odds[NOTHING]:
+            return odds
+        share = (1.0 - nothing) / max(1.0 - odds[NOTHING], LITTLE**3)
+        return {name: nothing if name == NOTHING else chance * share for name, chance in odds.items()}
+
+    def _pieces(self, clause: Clause) -> list[tuple[int, int]]:
+        """Return where the pieces between marks of punctuation begin and end."""
+        count = len(clause.segments)
+        ends = [at for at in range(1, count) if clause.tail(at - 1)]
+        return list(pairwise((0, *ends, count)))
+
+    def _idleness(self, clause: Clause, piece: tuple[int, int]) -> float:
+        """Return how probable it is that a piece asks for nothing by itself."""
+        return self._words.learned.probabilities(self._piece(clause, *piece)).get(NOTHING, 1.0)
 
     def clause(self, sentence: str) -> Clause:
         """Return a whole sentence as one clause, without segments when it is none or too long."""

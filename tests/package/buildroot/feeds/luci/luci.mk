@@ -29,18 +29,16 @@ define Package/$(PKG_NAME)/install
 endef
 
 define Translation
-  define Package/luci-i18n-oasis-$(2)
+  define Package/luci-i18n-oasis-$(1)
     SECTION:=luci
     CATEGORY:=LuCI
     TITLE:=$(PKG_NAME) - $(1) translation
     DEPENDS:=$(PKG_NAME)
     PKGARCH:=all
   endef
-  Package/luci-i18n-oasis-$(2)/install=cp -pR po/$(1) $$(1)/
+  Package/luci-i18n-oasis-$(1)/install=cp -pR po/$(1) $$(1)/
 endef
 
 LANGUAGES:=$(filter-out templates,$(notdir $(wildcard po/*)))
-# As LuCI calls its packages.
-CODES:=$(LANGUAGES:zh_Hans=zh-cn)
-$(foreach language,$(LANGUAGES),$(eval $(call Translation,$(language),$(language:zh_Hans=zh-cn))))
-$(foreach name,$(PKG_NAME) $(CODES:%=luci-i18n-oasis-%),$(eval $(call BuildPackage,$(name))))
+$(foreach language,$(LANGUAGES),$(eval $(call Translation,$(language))))
+$(foreach name,$(PKG_NAME) $(LANGUAGES:%=luci-i18n-oasis-%),$(eval $(call BuildPackage,$(name))))
