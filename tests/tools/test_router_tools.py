@@ -384,7 +384,7 @@ def test_an_installation_says_what_it_would_do_and_waits_for_the_owner(scene):
 
 def test_what_does_not_fit_is_refused_before_anybody_is_asked(scene):
     told(scene, "packages", action="update")
-    assert "kB free" in error(scene, "packages", action="install", names=["nodejs-bundle"])
+    assert "53 MB are free" in error(scene, "packages", action="install", names=["nodejs-bundle"])
     assert scene.hands.asked == [] and scene.done() == []
 
 
