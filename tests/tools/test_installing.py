@@ -261,7 +261,7 @@ def test_an_installation_that_dies_leaves_nothing(here, feed):
 
 def test_what_does_not_fit_is_refused_before_anybody_is_asked(here, feed):
     feed.add("large", {"usr/x": (b"x", 0o644)}, size=300_000_000)
-    with pytest.raises(ToolError, match="MB are free|kB are free"):
+    with pytest.raises(ToolError, match=" are free"):
         here.configure(install=["large"])
     assert here.owner.plans == []
 
