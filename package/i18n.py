@@ -26,7 +26,10 @@ SPOKEN_TEMPLATE = "po/templates/oasisd.pot"
 SPOKEN = (
     "oasis/change/*.py", "oasis/change/apply/*.py", "oasis/change/history/*.py", "oasis/change/reach/*.py",
     "oasis/doctor/*.py", "oasis/api/notices.py", "oasis/system/confinement.py", "oasis/tools/operator.py",
-    "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py",
+    "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py", "oasis/parts/telegram/card.py",
+    "oasis/parts/telegram/messenger.py", "oasis/parts/telegram/talk.py", "oasis/parts/telegram/people.py",
+    "oasis/parts/telegram/text.py", "oasis/agent/turn.py", "oasis/agent/runs.py", "oasis/llm/pool.py",
+    "oasis/llm/usage.py", "oasis/parts/__init__.py", "oasis/cli/rpc_client.py", "oasis/cli/without_daemon.py",
 )  # fmt: skip
 SILENT = (  # of these: what a model, a log or nobody reads
     "oasis/change/audit.py", "oasis/change/uci_commands.py", "oasis/change/reach/sections.py",
@@ -34,6 +37,7 @@ SILENT = (  # of these: what a model, a log or nobody reads
 )  # fmt: skip
 # Of JSON files the texts under these keys, at any depth.
 SPOKEN_TABLES = {
+    "oasis/providers/failures.json": ("hint",),
     "oasis/doctor/findings.json": ("checks", "title", "explanation", "advice", "fix"),
     "oasis/change/policy.json": ("forbidden", "reason", "forbidden_services", "stops", "restarts"),
     **{
@@ -47,6 +51,8 @@ WORDS = (
     "; ", ", ", " and ",
     "%s: new %s", "%s: new %s with %s", "%s: removed %s", "%s: removed %s with %s", "%s: %s is renamed to %s",
     "%s.input of zone %s is %s", "%s.output of zone %s is %s", "%s are on the way by which you reach the router",
+    "**Done:** %s", "**Applied:** %s", "**Rolled back:** %s", "**Rolled back:** %s (%s)", "Approve", "Decline", "Undo",
+    "Kept.", "Risk: %s", "Risk: %s (%s)", "Then: %s",
     "%s is on the way by which you reach the router", "reload %s", "restart %s", "start %s", "stop %s", "enable %s",
     "disable %s",
 )  # fmt: skip
@@ -120,11 +126,12 @@ _NO_SAYING = re.compile(
     r"\(\?|\\|\[\^|^oasis(d|-restore)?[:-]|^oasis \w+ --|^uci |^/|[{\t]|\b\w+:\w+[ *]"
     r"|^[A-Za-z_0-9]+( [A-Za-z_0-9-]+){7,}$|^Maximum number|^Out of memory|[Ss]ending discover|broadcasting"
     r"|^Timeout waiting|[Ll]ink (is )?down|Link is|crash loop|^nf_|^is no $|^[A-Z]+: %s|^config %|^system board"
-    r"|^(file|init|service|rc|nslookup|ping|tool|set) %|^no lease|^%s[.:]|^netifd|CHAP|PAP|AUTH|carrier|dnsmasq\."
-    r"|rebind"
+    r"|^(file|init|service|rc|nslookup|ping|tool|set) %|^no lease|^netifd|CHAP|PAP|AUTH|carrier|dnsmasq\."
+    r"|rebind|%[A-Z]|manifest|^telegram:? |<\w+ \w+=|^(apk|opkg) |bad magic|^messenger %s|base32"
+    r"|^%s is the name of another"
 )
 _PLACEHOLDER = re.compile(r"%(\(\w+\))?[-0-9.]*[a-z%]")
-_LETTERS = 4  # and fewer say nothing
+_LETTERS, _WORDS_OF_A_TEXT = 4, 5  # and fewer say nothing
 
 
 def _is_saying(text: str) -> bool:
@@ -132,7 +139,8 @@ def _is_saying(text: str) -> bool:
     bare = _PLACEHOLDER.sub("", text)
     is_word = sum(char.isalpha() for char in bare) >= _LETTERS and bool(_WORDY.search(text))
     # "%s: until %s …" says something, "%s: mtu %d" what only evidence does
-    return is_word and (not _NO_SAYING.search(text) or (len(bare.split()) >= 5 and text.startswith("%s")))
+    is_evidence = text.startswith(("%s:", "%s.")) and len(bare.split()) < _WORDS_OF_A_TEXT
+    return is_word and not is_evidence and not _NO_SAYING.search(text)
 
 
 def _said(tree: ast.AST) -> Iterator[str]:

@@ -167,6 +167,7 @@ class Update(TypedDict, total=False):
     when_unix_s: int
     reply_to: int
     is_forwarded: bool
+    language: str  # of the sender's program, like de or pt-br
     file: File
     button: str  # button: the id of the press
     data: str

@@ -534,3 +534,31 @@ def test_a_change_ends_by_itself_while_the_daemon_runs(daemon, call):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert call("audit.list")["lines"][0]["what"] == "expired"
+
+
+SAID = {
+    "de": ("riskant", "es wartet kein Plan 'none'", "Uhr", "liegt auf dem Weg"),
+    "es": ("arriesgado", "no espera ningún plan 'none'", "Reloj", "está en el camino"),
+    "ja": ("要注意", "待機中のプラン 'none' はありません", "時計", "通り道"),
+    "zh": ("有风险", "没有等待中的计划 'none'", "时钟", "路径上"),
+}
+
+
+@pytest.mark.parametrize("language", SAID)
+def test_a_card_a_finding_and_a_refusal_follow_the_reader_and_nothing_that_is_bound_does(call, language):
+    _, refusal, clock, reason = SAID[language]
+    with pytest.raises(OasisError) as error:
+        call("plan.approve", plan="none", lang=language + "_XX.UTF-8")
+    assert refusal in str(error.value.message)
+    assert clock in {check["title"] for check in call("doctor.run", lang=language)["checks"]}
+    started = call("plan.propose", commands=["uci set network.lan.ipaddr=192.168.9.1"])
+    deadline = time.monotonic() + 20
+    while not call("plan.list")["plans"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    [english], [shown] = call("plan.list")["plans"], call("plan.list", lang=language)["plans"]
+    assert any(reason in one for one in shown["reasons"]) and shown["reasons"] != english["reasons"]
+    kept = ("hash", "id", "uci", "diff", "risk", "confirm_s", "services")
+    assert [shown[key] for key in kept] == [english[key] for key in kept]
+    call("plan.decline", plan=english["id"])
+    follow(call, started)

@@ -50,3 +50,20 @@ def test_json_output_holds_nothing_else():
     assert screen.failure(OasisError("m", "h")) == 1
     assert out.getvalue() == '{"error":{"code":"error","message":"m","hint":"h"}}\n'
     assert err.getvalue() == "oasis: error: m\noasis: hint: h\n"
+
+
+def test_a_reader_of_another_language_is_spoken_to_in_it_and_a_program_is_not():
+    screen, out, err = screen_and_output(language="de_DE.UTF-8")
+    screen.card([("  risky: network can interrupt somebody's connection", ""), "no changes yet"])
+    screen.failure(OasisError("plan 'x' has expired", "ask for the change again"))
+    screen.text("no changes yet\n")  # a model's
+    assert out.getvalue() == (
+        "  riskant: network kann eine bestehende Verbindung unterbrechen\nnoch keine Änderungen\nno changes yet\n"
+    )
+    assert err.getvalue() == (
+        "oasis: error: Plan 'x' ist abgelaufen\noasis: hint: die Änderung noch einmal verlangen\n"
+    )
+    screen, out, err = screen_and_output(language="de")
+    screen.speak_json()
+    screen.failure(OasisError("plan 'x' has expired"))
+    assert "plan 'x' has expired" in out.getvalue() and "abgelaufen" not in out.getvalue() + err.getvalue()

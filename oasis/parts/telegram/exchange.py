@@ -35,6 +35,7 @@ _PIECE_BYTES = 48 * 1024
 TEXT_CHARS = 4096  # of a message, and more than a caption has
 _DATA_CHARS = 64  # Bot API: of callback_data
 _ID_CHARS = 256  # of files and presses; those seen have less than 100
+_LANGUAGE_CHARS = 16  # IETF tags like zh-hans
 _METHODS = ("getMe", "getUpdates", "sendMessage", "editMessageText", "deleteMessage", "answerCallbackQuery",
             "sendChatAction", "setMyCommands", "file")  # fmt: skip
 _CODES = {400: "invalid_request", 401: "authentication", 403: "permission", 404: "authentication", 409: "conflict",
@@ -152,6 +153,9 @@ def update(raw: Dict) -> Update | None:
     file = _attached(raw)
     if file:
         found["file"] = file
+    language = _text(wire.part(raw, "from").get("language_code"))[:_LANGUAGE_CHARS]
+    if language:
+        found["language"] = language
     return {"id": number, **found}
 
 

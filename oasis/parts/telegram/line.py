@@ -72,6 +72,7 @@ class Line:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._next_s: dict[int, float] = {}  # chat -> when the next thing may be said there
+        self.languages: dict[int, str] = {}  # chat -> the language that is read there
 
     def close(self) -> None:
         """End every wait and every request."""
@@ -180,6 +181,23 @@ class Line:
         with self._lock:
             return self._now_s() >= self._next_s.get(chat, 0.0)
 
+    def spoken(self, chat: int, text: str) -> str:
+        """Return a text with those of its lines that are ours in the language of a chat."""
+        language = self.languages.get(chat, "")
+        if not language:
+            return text
+        from oasis.texts.translation import translation  # whoever reads English does without
+
+        found = translation(language)
+        if found is None:
+            return text
+        whole = found.text(text)
+        if whole != text:
+            return whole
+        marks = [line[:2] if line.startswith("- ") else "" for line in text.split("\n")]
+        lines = [mark + found.text(line[len(mark) :]) for mark, line in zip(marks, text.split("\n"), strict=True)]
+        return "\n".join(lines)
+
     # How
 
     def _pause(self, chat: int, seconds: float) -> None:
@@ -280,8 +298,8 @@ _FIELDS: dict[str, object] = {
     "id": int, "kind": _NAME_CHARS, "chat": int, "from": int, "is_private": bool, "name": _NAME_CHARS, "message": int,
     "text": _TEXT_CHARS, "when_unix_s": int, "reply_to": int, "is_forwarded": bool,
     "file": {"id": _ID_CHARS, "name": _NAME_CHARS * 2, "media_type": _DATA_CHARS, "bytes": int},
-    "button": _ID_CHARS, "data": _DATA_CHARS,
+    "button": _ID_CHARS, "data": _DATA_CHARS, "language": _NAME_CHARS,
 }  # fmt: skip
 _PLACE = {"id", "kind", "chat", "from", "is_private", "name", "message"}
 _NEEDED = {"other": {"id", "kind"}, "message": {*_PLACE, "text", "when_unix_s"}, "button": {*_PLACE, "button", "data"}}
-_MORE = {"reply_to", "is_forwarded", "file"}
+_MORE = {"reply_to", "is_forwarded", "file", "language"}

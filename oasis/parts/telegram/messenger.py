@@ -212,6 +212,7 @@ class Poller:
         if not (pace_ms.isascii() and pace_ms.isdigit() and len(pace_ms) < 6):
             raise SettingsError("oasis.telegram.pace_ms is %r" % pace_ms, "a whole number of milliseconds")
         self._line = Line(kit.models.messenger(), place, kit.clock.now_s, int(pace_ms) / 1000)
+        self._line.languages.update((one["chat"], one.get("language", "")) for one in part.people.all())
         self.talks = Talks(part, self._line)
         self._teller = Teller(part, self._line, self.talks)
         self._bot: shapes.Bot | None = None
@@ -276,6 +277,8 @@ class Poller:
         person = None
         if update["kind"] != "other":
             person = self._part.people.find(update["chat"], update["from"], update["is_private"])
+        if update["kind"] == "message" and (person is not None or self._part.pairing.is_open()):
+            self._line.languages[update["chat"]] = update.get("language", "")
         self._last = update["id"]
         try:
             is_kept = person is not None or self._part.pairing.is_open()
@@ -285,6 +288,8 @@ class Poller:
             elif update["kind"] == "button":
                 self.talks.press(person, update)
             else:
+                if update["is_private"]:
+                    self._part.people.reads(person["id"], update.get("language", ""))
                 self.talks.message(person, update)
         except OasisError as error:
             self._kit.log("telegram: a message could not be answered: %s" % error.message)

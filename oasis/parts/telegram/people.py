@@ -123,6 +123,14 @@ class People:
                     one["talk"] = chat
                     self.keep()
 
+    def reads(self, id: str, language: str) -> None:
+        """Note the language of somebody's program, for what is said to them unasked."""
+        with self._lock:
+            for one in self._people:
+                if one["id"] == id and one.get("language", "") != language:
+                    one["language"] = language
+                    self.keep()
+
     # Updates
 
     def offset(self, bot: int) -> int:

@@ -29,6 +29,7 @@ class Person(TypedDict):
     name: str
     paired_unix_s: int
     talk: NotRequired[str]  # the chat here that they talk in
+    language: NotRequired[str]  # of their program, like de or pt-br
 
 CodesUsed = dict[str, int]  # "last": the newest step that was used, "wrong", "pauses" and "until_unix_s"
 
@@ -53,6 +54,7 @@ Update = TypedDict(
         "when_unix_s": int,
         "reply_to": int,
         "is_forwarded": bool,
+        "language": str,  # of the sender's program, like de or pt-br
         "file": File,
         "button": str,  # of a press
         "data": str,

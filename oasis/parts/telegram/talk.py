@@ -180,7 +180,10 @@ class Talks:
             words = "Undoing."
         else:
             words = self._decide(update, found["card"], found["what"])
-        self.line.tell("answerCallbackQuery", {"callback_query_id": update["button"], "text": words[:190]})
+        self.line.tell(
+            "answerCallbackQuery",
+            {"callback_query_id": update["button"], "text": self.line.spoken(update["chat"], words)[:190]},
+        )
 
     def _decide(self, update: Update, card: Card, what: str) -> str:
         over, words = self.approval.over(card), ""

@@ -328,10 +328,16 @@ def put(
     if reply_to:
         more["reply_parameters"] = {"message_id": reply_to, "allow_sending_without_reply": True}
     if buttons is not None:
-        more["reply_markup"] = {"inline_keyboard": buttons}
+        rows: list[list[Button]] = [
+            [{"text": line.spoken(chat, one["text"]), "callback_data": one["callback_data"]} for one in row]
+            for row in buttons
+        ]
+        more["reply_markup"] = {"inline_keyboard": rows}
     method = "editMessageText" if edits else "sendMessage"
     piece = clean.text(markdown)  # nothing that is there without being seen, or turns the reading direction
     piece = piece if piece.strip() else "…"
+    spoken = line.spoken(chat, piece)
+    piece = spoken if units(spoken) <= LIMIT else piece  # a card stays whole
     try:
         result = line.send(method, chat, {**more, "text": html(piece), "parse_mode": "HTML"}, tries)
     except RefusedError as refused:

@@ -45,6 +45,9 @@ class Line:
         self.sent = sent
         return {"message": 1}
 
+    def spoken(self, chat, text):
+        return text
+
 
 class Codes:
     @staticmethod

@@ -126,3 +126,12 @@ def test_where_somebody_talks_is_written_when_it_changes(bench):
     assert os.stat(bench.path).st_mtime_ns == stamp
     with open(bench.path) as file:
         assert json.load(file)["people"][0]["talk"] == "chat1"
+
+
+def test_the_language_of_somebody_is_kept_and_written_when_it_is_another(bench):
+    person = bench.people.add("owner", 7, 7, "Ada")
+    bench.people.reads(person["id"], "de")
+    before = os.stat(bench.path).st_mtime_ns
+    bench.people.reads(person["id"], "de")
+    assert os.stat(bench.path).st_mtime_ns == before
+    assert [one["language"] for one in bench.opened().all()] == ["de"]
