@@ -120,6 +120,27 @@ def test_anything_but_yes_declines_the_plan(at_terminal, typed):
     assert daemon.params_of("plan.approve") == []
 
 
+class Either(Run):
+    """A run whose plan is one of two readings."""
+
+    def poll(self, params):
+        if params["since"] == 0:
+            card = plan(choice={"say": "2", "text": "turn Wi-Fi off"})
+            return polled([{"type": "plan", "plan": card}], 0, "waiting")
+        return super().poll(params)
+
+
+@pytest.mark.parametrize(("typed", "more"), [("2", {"reason": "2"}), ("n", {}), ("3", {})])
+def test_the_other_reading_is_a_key_that_declines_for_it(at_terminal, typed, more):
+    terminal, daemon = at_terminal(Either().answers(), "prompt", "rename my wifi")
+    terminal.wait_for("  2: turn Wi-Fi off")
+    terminal.wait_for("Apply this? [y/N/2] ")
+    terminal.type(typed + "\n")
+    terminal.wait_for("Then not.")
+    assert terminal.leave() == 11
+    assert daemon.params_of("plan.decline") == [{"plan": "p1", **more}] and not daemon.params_of("plan.approve")
+
+
 class Loose(Run):
     """A run whose plan asks for a typed word."""
 

@@ -167,6 +167,7 @@ class Daemon(Records, Chats):
         return self._decide(plan, "approved")
 
     def m_plan_decline(self, plan: str, reason: str = "") -> Value:
+        self.plans[plan]["reason"] = reason
         return self._decide(plan, "declined")
 
     def m_plan_force(self, refused: str, force: list[str]) -> Value:
@@ -282,6 +283,9 @@ class Daemon(Records, Chats):
     def _loose(self, run: Run) -> None:
         self._guest(run, typed_word="risky", unconfined="nft is missing")
 
+    def _either(self, run: Run) -> None:
+        self._guest(run, choice={"say": "2", "text": "turn Wi-Fi off"})
+
     def _guest(self, run: Run, **more: object) -> None:
         tool = {"id": "t" + run.number, "name": "read_config"}
         time.sleep(PIECE_S)
@@ -296,7 +300,8 @@ class Daemon(Records, Chats):
         self._wait(run, plan)
         run.add("approval", plan=plan["id"], decision=plan["decision"])
         if plan["decision"] != "approved":
-            self._say(run, "All right, I leave everything as it is.", 30)
+            chosen = f" You chose {plan['reason']}." if plan.get("reason") else ""
+            self._say(run, f"All right, I leave everything as it is.{chosen}", 30)
             return
         run.add("change", change=self._change_now(self._change(run.chat, "Turn on a guest Wi-Fi", "applied")))
         self._say(run, "The guest network is on. Please check it and keep the change.", 30)
@@ -391,6 +396,7 @@ SCRIPTS: dict[str, Callable[[Daemon, Run], None]] = {
     "shut": Daemon._refused,
     "script": Daemon._script_refused,
     "loose": Daemon._loose,
+    "either": Daemon._either,
     "guest": Daemon._guest,
     "rename": Daemon._low,
 }

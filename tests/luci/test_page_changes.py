@@ -105,6 +105,15 @@ def test_declined_plan_changes_nothing(router: Any, visit: Any) -> None:
     expect(page.locator(".oasis-change")).to_have_count(0)
 
 
+def test_the_other_reading_is_a_button_that_declines_for_it(router: Any, visit: Any) -> None:
+    page = visit(router().url)
+    button(page, "New chat").click()
+    ask(page, "Either of two")
+    button(page, "2: turn Wi-Fi off").click()
+    page.get_by_text("I leave everything as it is. You chose 2.").wait_for()
+    expect(page.locator(".oasis-plan").last).to_have_attribute("data-decision", "declined")
+
+
 def test_plan_expires(router: Any, visit: Any) -> None:
     page = visit(router(expires_s=1.5).url)
     card = plan(page)

@@ -74,6 +74,20 @@ def test_a_risky_plan_waits_with_a_card_that_declines_and_approves_nothing(scene
     assert not [line for line in lines if line["what"] == "approved"]
 
 
+def test_the_other_reading_is_a_button_that_declines_for_it(scenes):
+    scene, owner = scenes(notices="0", pace_ms="150"), 19
+    with open(scene.root + "/etc/config/wireless", "a") as wireless:
+        wireless.write("\nconfig wifi-iface 'guest'\n\toption device 'radio0'\n\toption mode 'ap'\n\toption ssid 'V'\n")
+    scene.start()
+    scene.pair(owner)
+    scene.api.says(owner, "kick the guests out of here")
+    card = scene.api.wait_text(owner, "turn the guest Wi-Fi off")
+    while "reply_markup" not in card or not card["reply_markup"]:
+        card = scene.api.wait_text(owner, "This waits for your word")
+    scene.api.presses(owner, card["message_id"], "2: remove the guest network")
+    assert scene.api.wait_text(owner, "This waits for your word: remove the guest network")
+
+
 def test_a_button_is_for_the_chat_that_it_was_shown_in(scene):
     owner, other = 16, 17
     scene.pair(owner)
