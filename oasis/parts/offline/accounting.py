@@ -7,7 +7,7 @@ request are about it, or when it says nothing of its own.
 
 from __future__ import annotations
 
-from oasis.parts.offline.caution import CLOCK_SLOTS
+from oasis.parts.offline.caution import CLOCK_SLOTS, FREE_SLOTS
 from oasis.parts.offline.clause import FILLER, ORDINARY
 from oasis.system.late import late
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EXACT = {
     "quoted", "ip", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "days", "band", "width",
     "speed", "power", "device", "decimal", "provider", "encryption", "proto", "country", "place",
+    "service",
 }  # fmt: skip
 _TIMES = {"clock", "number"}
 # Words that hold a sentence together, whatever it asks for.
@@ -32,7 +33,7 @@ _STRUCTURE = {
 # Of the words that weigh little, those that say what a request is about.
 _ABOUT = {"person", "everything", "server"}
 # Types that a word of the request may have by chance, such as a place that is called like a thing.
-_BY_CHANCE = {"provider", "encryption", "country", "place", "days", "proto"}
+_BY_CHANCE = {"provider", "encryption", "country", "place", "days", "proto", "service"}
 _PIECES = late(r"[^\s,;/-]+")
 
 
@@ -43,6 +44,7 @@ def left(clause: Clause, parts: list[Part], frames: Frames) -> tuple[list[str], 
         for frame in frames.of(part.intent):
             known |= frame.meant | frames.allowed[frame.mood]
         known |= {"on", "off"} if "switch" in part.slots else set()
+    has_name = any(FREE_SLOTS & set(part.slots) and not part.is_exact for part in parts)
     values: list[str] = []
     words: list[int] = []
     for at, one in enumerate(clause.segments):
@@ -54,7 +56,10 @@ def left(clause: Clause, parts: list[Part], frames: Frames) -> tuple[list[str], 
             continue
         if any(_is_carried(one, text.casefold(), part, frames) for part in parts):
             continue
-        if exact:
+        # A figure in any form, and what may be another name, counts as a value: nas .41, the other one Slow.
+        is_name = has_name and (not one.is_known() or (at > 0 and text[:1].isupper() and not is_known))
+        is_value = exact or is_name or (not one.is_known() and any(map(str.isdigit, text)))
+        if is_value:
             values.append(text)
         elif not is_known and not any(part.is_exact for part in parts):
             words.append(at)
@@ -95,7 +100,7 @@ def _is_carried(one: Segment, text: str, part: Part, frames: Frames) -> bool:
             return True
         if raw == "mixed" and "encryption" in said:
             return True
-        if (raw == "both" and "band" in said) or (slot in said and slot not in EXACT):
+        if (raw == "both" and "band" in said) or (slot == "service" and slot in said and raw in text):
             return True
     if {"range", "hours"} & set(said):  # the two ends of it are slots of their own
         raws = {raw for name, (raw, _) in part.slots.items() if name in CLOCK_SLOTS}

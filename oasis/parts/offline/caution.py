@@ -68,20 +68,29 @@ def not_this(clause: Clause) -> None:
     def is_beside(first: int, last: int) -> bool:
         return all(FILLER in one.concepts for one in segments[first + 1 : last])
 
+    nos = [at for at, one in enumerate(segments[:-1]) if "no" in one.concepts and segments[at + 1].values]
     for at, one in enumerate(segments):
-        if "no" not in one.concepts or clause.tail(at):
+        if "no" not in one.concepts or len(nos) > 1:  # no xbox and no tv: neither of them
             continue
         ahead = [place for place, other in enumerate(segments[:at]) if other.values]
         behind = [place for place, other in enumerate(segments) if other.values and place > at]
-        if ahead and behind and is_beside(ahead[-1], at):
+        is_between = bool(ahead and behind) and is_beside(ahead[-1], at)
+        if is_between and "instead" in one.concepts and is_beside(at, behind[0]) and not clause.tail(at):
+            wrong, others = behind[0], ahead  # the printer, not the xbox
+        elif is_between:
             wrong, others = ahead[-1], behind
+            if clause.tail(ahead[-1]) and not clause.tail(at):
+                one.concepts.add(OTHERS)  # the printer, no the xbox: one of them, and nobody can tell which
+        elif clause.tail(at):
+            continue
         elif behind and is_beside(at, behind[0]) and clause.tail(behind[0]):
             wrong, others = behind[0], behind[1:]
         else:
             continue
         if any(set(segments[place].values) & set(segments[wrong].values) for place in others):
             segments[wrong] = Segment(segments[wrong].start, segments[wrong].end, {FILLER}, {})
-            segments[at] = Segment(one.start, one.end, {"no", FILLER}, one.values, one.slips)
+            kept = {"no", FILLER} | (one.concepts & {OTHERS})
+            segments[at] = Segment(one.start, one.end, kept, one.values, one.slips)
 
 
 def yes_or_if(clause: Clause) -> None:

@@ -190,7 +190,7 @@ _PART = 3  # letters of the shortest word that is looked for in a long one
 _PACKAGES = ("luci-", "kmod-", "lib", "python3-")  # such names are one word each
 _LINKS = ("", "s", "n", "en", "es")  # what stands between the words of a compound
 _MEASURE = late(r"(\d+(?:[.,]\d+)?)([^\W\d_]+)\Z")
-_PIECES = late(r"[-/+&]")
+_PIECES = late(r"[/+&]|(?<!\d)-|-(?!\d)")  # a range of numbers stays one word
 _LETTER = late(r"[^\W\d]")
 _PORT = late(r"(tcp|udp|port)(\d+)\Z")
 _SPAN = late(r"(\d+(?:\.\d+){3})[-–~](\d+(?:\.\d+){3})\Z")
@@ -300,7 +300,7 @@ class Lexicon:
         if len(parts) > 1 and all(parts):
             inner = [[part] if self.knows(part) else self._pieces(part) or [part] for part in parts]
             words = [word for one in inner for word in one]
-            return words if all(self.knows(one) or re.match(r"\d+(?:[.,]\d+)?\Z", one) for one in words) else []
+            return words if all(self.knows(one) or re.match(r"\d+(?:[.,-]\d+)?\Z", one) for one in words) else []
         if not self._has_compounds or len(norm) < 2 * _PART or not _WORD.match(norm) or len(norm) > 60:
             return []
         return self._compound(norm)

@@ -185,3 +185,38 @@ def test_what_is_shown_names_what_it_leaves_out_and_a_model_is_asked_where_there
 def test_a_yes_does_it_without_the_value_that_was_named(language):
     (given,) = proposed(said(LEFT[language][0], YES[language]))
     assert given["commands"] == ["uci set wireless.radio1.disabled='1'"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["not the xbox, block the printer", "block the printer, not the xbox", "bloquea la impresora, no la xbox"],
+)
+def test_what_is_said_not_to_be_meant_is_never_done_at_once(text):
+    assert "xbox" not in json.dumps(proposed(said(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("give the printer .60 as its ip", ".60"),
+        ("name the 5ghz network Fast and the 2.4 one Slow", "Slow"),
+        ("restart dnsmasq and the firewall", "dnsmasq"),
+        ("reboot the nas", "nas"),
+        ("kill wifi at 10", "10"),
+        ("no tiktok.com and no youtube.com", "youtube.com"),
+    ],
+)
+def test_a_second_value_is_named(text, left):
+    events = said(text)
+    assert not calls_of(events) and left in text_of(events)
+
+
+def test_a_range_with_its_protocol_in_one_word_stays_a_range():
+    (given,) = proposed(said("allow 8080-8090/udp from outside to the nas"))
+    assert "8080-8090" in given["summary"]
+
+
+def test_ports_that_lead_from_one_to_another_are_no_range():
+    (given,) = proposed(said("forward port 8443 to 443 on nas"))
+    assert "8443" in given["summary"] and "8443-" not in given["summary"]
+    assert "81-8080" not in json.dumps(proposed(said("open 81 to 8080 for the nas")))
