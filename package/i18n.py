@@ -26,7 +26,8 @@ SPOKEN_TEMPLATE = "po/templates/oasisd.pot"
 SPOKEN = (
     "oasis/change/*.py", "oasis/change/apply/*.py", "oasis/change/history/*.py", "oasis/change/reach/*.py",
     "oasis/doctor/*.py", "oasis/api/notices.py", "oasis/system/confinement.py", "oasis/tools/operator.py",
-    "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py", "oasis/parts/telegram/card.py",
+    "oasis/tools/warnings.py", "oasis/cli/cards.py", "oasis/cli/plans.py", "oasis/cli/prompt.py",
+    "oasis/parts/telegram/card.py",
     "oasis/parts/telegram/messenger.py", "oasis/parts/telegram/talk.py", "oasis/parts/telegram/people.py",
     "oasis/parts/telegram/text.py", "oasis/agent/turn.py", "oasis/agent/runs.py", "oasis/llm/pool.py",
     "oasis/llm/usage.py", "oasis/parts/__init__.py", "oasis/cli/rpc_client.py", "oasis/cli/without_daemon.py",
@@ -48,7 +49,7 @@ SPOKEN_TABLES = {
 # What the rules below do not see: single words, and what a sentence is put together from.
 WORDS = (
     "kept", "applied", "unknown", "verified", "yes", "no", "cannot tell", "nobody", "out of", "made", "risky",
-    "; ", ", ", " and ",
+    "; ", ", ", " and ", "warning: %s. %s",
     "%s: new %s", "%s: new %s with %s", "%s: removed %s", "%s: removed %s with %s", "%s: %s is renamed to %s",
     "%s.input of zone %s is %s", "%s.output of zone %s is %s", "%s are on the way by which you reach the router",
     "**Done:** %s", "**Applied:** %s", "**Rolled back:** %s", "**Rolled back:** %s (%s)", "Approve", "Decline", "Undo",

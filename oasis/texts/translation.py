@@ -76,7 +76,9 @@ class Template:
 
     def __init__(self, english: str, translated: str) -> None:
         self.english, self._translated = english, translated
-        self.pieces = [one.replace("%%", "%") for one in re.split(r"(?<!%)(?:%%)*%(?!%)[^a-z%]*[a-z]", english)]
+        places = [one.span() for one in _PLACE.finditer(english) if one[3] != "%"]
+        begins, ends = [0, *(end for _, end in places)], [*(begin for begin, _ in places), len(english)]
+        self.pieces = [english[a:b].replace("%%", "%") for a, b in zip(begins, ends, strict=True)]
         self.longest = max(self.pieces, key=len)
         self._form: re.Pattern[str] | None = None
         self._names: list[str] = []

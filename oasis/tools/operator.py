@@ -374,7 +374,7 @@ class Operator:
             if self.is_model:
                 result["notes"] = [_KEEPING]
                 until = time.localtime(self.facts.now_s() + plan["confirm_s"])
-                result["keep"] = _KEEP % time.strftime("%H:%M:%S (time zone %Z)", until)
+                result["keep"] = _KEEP % time.strftime("%H:%M:%S %Z", until)
         return result
 
     def permit(self, tool: ToolSpec, arguments: Arguments, reasons: list[str], words: list[str]) -> PlanResult | None:

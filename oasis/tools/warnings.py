@@ -49,11 +49,11 @@ def warnings(images: Images, root: Root, files: Files, brings_packages: bool = F
         known = {one["id"] for one in _findings(was)}
         for one in _findings(becomes):
             if one["id"] not in known and one["severity"] != "info":
-                found.append(". ".join(one[key] for key in ("title", "advice") if one.get(key)).removesuffix("."))
+                found.append("%s. %s" % (one["title"], one["advice"]) if one.get("advice") else one["title"])
         found += [] if brings_packages else _protocols(was["network"], becomes["network"], root, files)
     found += _folders(images, root, files)
     more = ["%d more of this kind" % (len(found) - _MOST)] if len(found) > _MOST else []
-    return ["warning: " + one for one in [*found[:_MOST], *more]]
+    return ["warning: %s" % one for one in [*found[:_MOST], *more]]
 
 
 def _findings(held: Tables) -> list[dict[str, str]]:

@@ -48,7 +48,7 @@ def test_a_model_hears_that_its_change_waits_and_that_it_may_go_on(here):
     change(here, WIFI, "It waits to be kept.")
     result = json.loads(results(json.loads(here.model.bodies()[-1]))[-1])
     assert result["status"] == "waiting_confirm" and result["notes"] == [_KEEPING]
-    assert re.search(r"on the page or with `oasis confirm`, until \d\d:\d\d:\d\d \(time zone \w+\)$", result["keep"])
+    assert re.search(r"on the page or with `oasis confirm`, until \d\d:\d\d:\d\d [\w+-]+$", result["keep"])
     assert "Since then" not in system(here)
 
 

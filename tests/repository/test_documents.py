@@ -116,7 +116,10 @@ def in_bytes(figure):
 @pytest.mark.part(*PARTS)
 def test_sizes_of_packages_are_those_that_are_built(weights):
     rows = re.findall(r"^\| `([\w-]+)` \| ([\d.]+ [kM]B) \| ([\d.]+ [kM]B) \|", read("README.md"), flags=re.M)
-    assert {name for name, _, _ in rows} == set(weights)
+    # one language of the pages stands for all
+    assert {name for name, _, _ in rows} == {
+        name for name in weights if not name.startswith("luci-i18n-") or name.endswith("-ja")
+    }
     for name, *figures in rows:
         for figure, measured in zip(figures, weights[name], strict=True):
             assert abs(in_bytes(figure) - measured) <= max(TOLERANCE * measured, 500), (name, figure, measured)

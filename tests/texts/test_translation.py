@@ -72,6 +72,9 @@ def test_a_text_is_read_from_literals_f_strings_and_sums(tmp_path) -> None:
          "network: neu: Netz guest mit proto 'static', ipaddr '192.168.3.1'"),
         ("de", "IPv4 address (network.lan.ipaddr): '192.168.1.1' → '192.168.2.1'",
          "IPv4-Adresse (network.lan.ipaddr): '192.168.1.1' → '192.168.2.1'"),
+        ("de", "guest is in no firewall zone", "guest gehört zu keiner Firewall-Zone"),
+        ("zh", "warning: radio0 does not know its country. Set the country where the router is.",
+         "警告：radio0 没有设置国家。设置路由器所在的国家。"),
         ("ja", "ends at 22:00 instead of 21:00", "21:00 ではなく 22:00 に終わります"),
     ],
 )  # fmt: skip

@@ -51,7 +51,7 @@ class Box:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (GUEST % 7, "guest is in no firewall zone. Put it into the zone that it belongs to"),
+        (GUEST % 7, "guest is in no firewall zone. Put it into the zone that it belongs to."),
         (GUEST % 7 + "add_list firewall.@zone[0].network=guest", ""),
         (GUEST % 1 + "add_list firewall.@zone[0].network=guest", "have overlapping networks (192.168.1.0/24)"),
         ("set wireless.radio0.disabled=0", "radio0 does not know its country"),

@@ -283,7 +283,7 @@ class Understander:
         self._clauses: dict[str, Clause] = {}
 
     def _odds(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
-        """Return how probable each request is. A sentence is a wish as far as any piece of it is: the rest tells why."""
+        """Return how probable each request is. A sentence is a wish as far as a piece of it is: the rest tells why."""
         odds = self._words.learned.probabilities(clause, more)
         pieces = self._pieces(clause)
         if not odds or len(pieces) < 2:

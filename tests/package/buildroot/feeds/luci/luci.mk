@@ -29,16 +29,18 @@ define Package/$(PKG_NAME)/install
 endef
 
 define Translation
-  define Package/luci-i18n-oasis-$(1)
+  define Package/luci-i18n-oasis-$(2)
     SECTION:=luci
     CATEGORY:=LuCI
     TITLE:=$(PKG_NAME) - $(1) translation
     DEPENDS:=$(PKG_NAME)
     PKGARCH:=all
   endef
-  Package/luci-i18n-oasis-$(1)/install=cp -pR po/$(1) $$(1)/
+  Package/luci-i18n-oasis-$(2)/install=cp -pR po/$(1) $$(1)/
 endef
 
 LANGUAGES:=$(filter-out templates,$(notdir $(wildcard po/*)))
-$(foreach language,$(LANGUAGES),$(eval $(call Translation,$(language))))
-$(foreach name,$(PKG_NAME) $(LANGUAGES:%=luci-i18n-oasis-%),$(eval $(call BuildPackage,$(name))))
+# As LuCI calls its packages.
+CODES:=$(LANGUAGES:zh_Hans=zh-cn)
+$(foreach language,$(LANGUAGES),$(eval $(call Translation,$(language),$(language:zh_Hans=zh-cn))))
+$(foreach name,$(PKG_NAME) $(CODES:%=luci-i18n-oasis-%),$(eval $(call BuildPackage,$(name))))
