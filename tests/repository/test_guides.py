@@ -30,9 +30,9 @@ def text(name):
         return handle.read()
 
 
-def block(kind, name):
-    """Return the one block of the developers' guide with these words behind its fence."""
-    found = re.findall(rf"^```{kind} {name}\n(.*?)^```$", text("developer.md"), flags=re.M | re.S)
+def block(kind, name, guide="developer.md"):
+    """Return the one block of a guide with these words behind its fence."""
+    found = re.findall(rf"^```{kind} {name}\n(.*?)^```$", text(guide), flags=re.M | re.S)
     assert len(found) == 1
     return found[0]
 
@@ -67,11 +67,14 @@ def test_a_tool_is_offered_when_it_is_on_and_answers():
 
 UNDERSTAND = """
 import json
-from oasis.parts.offline.provider import Provider
+from oasis.parts.offline.provider import Provider, load
 from tests.parts.offline.stock import NOW_S, Router
 router = Router()
-for sentence in json.loads(input()):
-    events = Provider().reply([{"id": "1", "role": "user", "content": sentence}], router.facts, NOW_S)
+unlearned = Provider(lambda name: {} if name.startswith("evidence") else load(name))
+*said, in_other_words = json.loads(input())
+for sentence in (*said, in_other_words):
+    provider = Provider() if sentence in said else unlearned
+    events = provider.reply([{"id": "1", "role": "user", "content": sentence}], router.facts, NOW_S)
     print(json.dumps([event["input"] for event in events if event["type"] == "tool_use"]))
 """
 
@@ -79,12 +82,15 @@ for sentence in json.loads(input()):
 @pytest.mark.part("offline")
 def test_an_intent_is_data(tmp_path):
     shutil.copytree(os.path.join(REPOSITORY, "oasis"), tmp_path / "oasis", ignore=shutil.ignore_patterns("__pycache__"))
-    action, words = json.loads(block("json", "intent")), json.loads(block("json", "words"))
-    for file, entry in (("intents", action), ("en", words)):
+    action, words, frame, training = (
+        json.loads(block("json", name, "offline.md")) for name in ("intent", "words", "frame", "training")
+    )
+    for file, entry, where in (("intents", action, "intents"), ("en", words, "intents"), ("frames", frame, "frames")):
         path = tmp_path / "oasis/parts/offline/intents" / (file + ".json")
         data = json.loads(path.read_text(encoding="utf-8"))
-        assert not set(entry) & set(data["intents"])
-        data["intents"].update(entry)
+        known = data[where]["change"] if where == "frames" else data[where]
+        assert not set(entry) & set(known)
+        known.update(entry)
         path.write_text(json.dumps(data), encoding="utf-8")
     (texts,) = words.values()
     said = [
@@ -94,16 +100,21 @@ def test_an_intent_is_data(tmp_path):
     ]
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}
     argv = [sys.executable, "-c", UNDERSTAND]
-    done = subprocess.run(argv, env=environment, cwd=tmp_path, input=json.dumps([*said, "send the log to the moon"]),
+    others = ["send the log to the moon", training["text"]]
+    done = subprocess.run(argv, env=environment, cwd=tmp_path, input=json.dumps([*said, *others]),
                           capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    *understood, not_this = map(json.loads, done.stdout.splitlines())
+    *understood, not_this, in_other_words = map(json.loads, done.stdout.splitlines())
     for address, calls in zip(("192.168.1.9", "192.168.1.50", "192.168.1.7"), understood, strict=True):
         assert [call["commands"] for call in calls] == [[f"uci set system.@system[0].log_ip='{address}'"]]
         assert calls[0]["summary"] == texts["summary"].format(ip=address)
         operations, _ = uci_commands.parse("\n".join(calls[0]["commands"]))
         assert catalogue.check(operations, Clinic().router.config) == []
     assert not_this == []
+    assert [call["summary"] for call in in_other_words] == ["send the log to 192.168.1.50"], "by its frame alone"
+    with open(os.path.join(REPOSITORY, "tests/eval/offline/training_en.jsonl"), encoding="utf-8") as handle:
+        assert {*json.loads(handle.readline())} == {*training}
+    assert training["parts"] == [{"intent": "log_server", "slots": {"ip": "192.168.1.50"}}]
 
 
 def test_a_check_finds_and_mends():

@@ -557,10 +557,13 @@ class Understander:
         return slots if is_right and slots.get(slot, ("", False))[1] else {}
 
     def speaks_against(self, sentence: str, part: Part) -> bool:
-        """Tell whether a sentence hardly speaks for a request, and clearly for another one."""
+        """Tell whether a sentence hardly speaks for a request, and clearly for another one.
+
+        Of a request that was never learned the evidence knows nothing.
+        """
         odds = self._odds(self.clause(sentence))
-        likely = _likeliest(odds)[:1]
-        return bool(likely) and _belief(part, odds) < HARDLY and odds[likely[0]] >= CLEAR
+        likely, known = _likeliest(odds)[:1], odds.get(_request(part))
+        return bool(likely) and known is not None and known < HARDLY and odds[likely[0]] >= CLEAR
 
     def likely(self, sentence: str, parts: list[Part]) -> tuple[bool, list[Part]]:
         """Tell whether requests are what a sentence most probably means; and return the one that is next, if any."""
