@@ -12,8 +12,8 @@ import re
 
 from oasis import VERSION
 from oasis.parts.offline.clause import FILLER, ORDINARY, normal, spaced
-from oasis.parts.offline.tables import BASE, BEGIN, COMMON, FIRST, load
-from oasis.parts.offline.understanding import MIDDLE
+from oasis.parts.offline.tables import BASE, COMMON, FIRST, block_of, load
+from oasis.parts.offline.understanding import MIDDLE, STEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,12 +74,17 @@ def section(name: str, part: str, read: Read) -> Any:
 
 def packed(name: str, read: Read = load) -> bytes:
     """Return the content of the file of tables of a language, or of what all share."""
-    import zlib
-
     parts = SECTIONS.get(name, OF_A_LANGUAGE)
-    blocks = {part: zlib.compress(marshal.dumps(section(name, part, read), 2), 9) for part in parts}
+    blocks = {part: _small(marshal.dumps(section(name, part, read), 2)) for part in parts}
     words = " ".join([f"oasis {VERSION} {name}", *(f"{part}:{len(block)}" for part, block in blocks.items())])
     return b"".join([words.encode() + b"\n", *blocks.values()])
+
+
+def _small(data: bytes) -> bytes:
+    import zlib
+
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1)  # the most of each
+    return packer.compress(data) + packer.flush()
 
 
 def figures(number: int) -> str:
@@ -93,7 +98,7 @@ def texts(named: dict[str, str]) -> dict[str, str]:
     """Return texts by name as tables.Texts reads them."""
     found: dict[str, list[str]] = {}
     for name in sorted(named):
-        found.setdefault(name[:BEGIN], []).append(f"{name}\n{named[name]}")
+        found.setdefault(block_of(name), []).append(f"{name}\n{named[name]}")
     return {begin: "\0" + "\0".join(some) + "\0" for begin, some in found.items()}
 
 
@@ -117,22 +122,19 @@ def grammar(language: Language) -> GrammarTables:
 
 
 def _listed(patterns: list[tuple[str, str]], classes: _Classes) -> PatternTables:
-    """Return patterns with the intents that they are of; by its rarest need each is found in a sentence."""
+    """Return patterns with the intents that they are of, and what each needs, the rarest first."""
     needs = [classes.needs(text) for _, text in patterns]
     counts: dict[str, int] = {}
     for sets in needs:
         for word in set().union(*sets):
             counts[word] = counts.get(word, 0) + 1
     number_of: dict[str, int] = {}
-    by_word: dict[str, list[int]] = {}
     rows = []
-    for at, ((intent, text), sets) in enumerate(zip(patterns, needs, strict=True)):
+    for (intent, text), sets in zip(patterns, needs, strict=True):
+        sets.sort(key=lambda one: sum(counts[word] for word in one))
         joined = [" ".join(sorted(one)) for one in sets]
         rows.append((intent, text, [number_of.setdefault(one, len(number_of)) for one in joined]))
-        rarest = min(sets, key=lambda one: sum(counts[word] for word in one), default={""})
-        for word in sorted(rarest):
-            by_word.setdefault(word, []).append(at)
-    return {"rows": rows, "needs": list(number_of), "by_word": by_word}
+    return {"rows": rows, "needs": list(number_of)}
 
 
 _PIECE = re.compile(r"<\w+>|[()\[\]|]|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
@@ -293,14 +295,14 @@ def evidence(data: EvidenceData) -> EvidenceTables:
 
 
 def _weights(text: str) -> str:
-    """Return `gap weight gap weight …` in figures to the base BASE, one for a gap and two for a weight."""
+    """Return `gap weight gap weight …` in figures to the base BASE, one for a gap and two for a weight in STEPs."""
     numbers = list(map(int, text.split()))
     found = []
     for gap, weight in zip(numbers[::2], numbers[1::2], strict=True):
         while gap >= BASE:  # one figure at a time, with no weight
             found.append(chr(FIRST + BASE - 1) + figures(MIDDLE))
             gap -= BASE - 1
-        found.append(chr(FIRST + gap) + figures(weight + MIDDLE))
+        found.append(chr(FIRST + gap) + figures(round(weight / STEP) + MIDDLE))
     return "".join(found)
 
 

@@ -107,11 +107,16 @@ class Patterns:
     def __init__(self, tables: PatternTables, grammar: Grammar, kinds: Callable[[str], dict[str, str]]) -> None:
         self._rows = tables["rows"]
         self._needs = tables["needs"]
-        self._by_word = tables["by_word"]
         self._grammar = grammar
         self._kinds = kinds
         self._read: dict[int, Pattern] = {}
         self._sets: dict[int, set[str]] = {}
+        self._by_word: dict[
+            str, list[int]
+        ] = {}  # a word that is needed -> the patterns that have it in their first set
+        for at, (_, _, needs) in enumerate(self._rows):
+            for word in self._needs[needs[0]].split() if needs else (ANY,):
+                self._by_word.setdefault(word, []).append(at)
 
     def fitting(self, words: set[str]) -> list[tuple[int, Pattern]]:
         """Return the patterns that a sentence with some words may fit, with their places in the list."""

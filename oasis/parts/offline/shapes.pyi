@@ -188,9 +188,8 @@ Blocks = dict[str, str]  # see tables.Texts
 Sources = list[tuple[str, list[str]]]  # expressions, each with texts of which a fitting text has one
 
 class PatternTables(TypedDict):
-    rows: list[tuple[str, str, list[int]]]  # intent, pattern, what it needs
+    rows: list[tuple[str, str, list[int]]]  # intent, pattern, what it needs by number
     needs: list[str]  # words of which a sentence has one, with blanks between them
-    by_word: dict[str, list[int]]  # word -> rows that need it; "" -> those that need none
 
 class GrammarTables(TypedDict):
     language: Language  # without words and patterns

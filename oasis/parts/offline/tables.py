@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 FOLDER = os.path.dirname(os.path.abspath(__file__)) + "/intents"
 COMMON = "common"
 BASE, FIRST = 90, ord("%")  # numbers in texts: how many figures there are, and the first of them
-BEGIN = 4  # characters of a name by which Texts are found
 _HEAD_BYTES = 400
 
 
@@ -74,6 +73,13 @@ def unpacked(data: bytes, name: str, part: str) -> Any:
         raise ValueError(f"intents/{name}.tables is damaged: {error}") from error
 
 
+def block_of(name: str) -> str:
+    """Return by what the text that holds a name is found: it is neither short nor long in any script."""
+    if name >= "\u3000":
+        return str(ord(name[0]) // 32)
+    return name[: 4 if name[1:2] == ":" else 2]  # "w:word" is of the evidence
+
+
 class Texts:
     """Texts by name. All whose names begin alike are one text: in memory thousands of them take a tenth of a dict.
 
@@ -87,7 +93,7 @@ class Texts:
     def get(self, name: str) -> str | None:
         """Return a text, None for a name without one."""
         if name not in self._found:
-            block = self._blocks.get(name[:BEGIN], "")
+            block = self._blocks.get(block_of(name), "")
             at = block.find(f"\0{name}\n")
             start = at + len(name) + 2
             self._found[name] = block[start : block.index("\0", start)] if at >= 0 else None
@@ -95,5 +101,7 @@ class Texts:
 
     def names(self, first: str) -> list[str]:
         """Return the names that begin with a character."""
-        blocks = [block for begin, block in self._blocks.items() if begin[0] == first]
-        return [text.partition("\n")[0] for block in blocks for text in block[1:-1].split("\0")]
+        wide = block_of(first) if first >= "\u3000" else ""
+        blocks = [block for begin, block in self._blocks.items() if begin == wide or (not wide and begin[0] == first)]
+        names = [text.partition("\n")[0] for block in blocks for text in block[1:-1].split("\0")]
+        return [name for name in names if name[0] == first]
