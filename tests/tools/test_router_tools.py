@@ -507,6 +507,19 @@ def test_a_restart_waits_for_the_owner_and_happens_after_the_answer(scene):
         assert line in scene.done() and seconds >= 5
 
 
+def test_reconnecting_takes_the_line_down_and_up_after_the_answer(scene):
+    hands = scene.fresh(answer=DECLINED)
+    assert told(scene, "power", action="reconnect") == DECLINED and "wan" in hands.asked[0][3][0]
+    assert scene.later == []
+    scene.fresh()
+    called = []
+    scene.facts._ubus = lambda name, method, arguments: called.append((name, method))
+    assert told(scene, "power", action="reconnect")["action"] == "reconnect" and called == []
+    scene.later.pop()[1]()
+    assert called[0] == ("network.interface.wan", "down") and called[-1][1] == "up"
+    assert {name for name, method in called if method == "up"} == {name for name, method in called if method == "down"}
+
+
 def test_a_backup_is_an_archive_that_only_root_reads(scene):
     first = told(scene, "backup")
     time.sleep(0.01)

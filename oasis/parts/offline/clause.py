@@ -15,9 +15,9 @@ Scanner and Naming find the segments of a sentence; a Clause is some of them, wh
 
 A segment is a phrase of the lexicon, a value with its type, or the name of a device of this router. Types found here in
 addition to those of the language file: quoted, ip, cidr, ip6, mac, domain, number, range, clock, hours (a range of
-clocks), duration, band, width, speed, power, device. Units are concepts: u_ghz, u_mhz, u_dbm, u_kbit, u_mbit, u_gbit,
-u_minute, u_hour, u_day, u_week, u_clock, u_am, u_pm, u_night (past midnight or before it: 夜), u_half (half past),
-u_halfto (halb zehn).
+clocks), duration, band, width, speed, power, socket (lan3), device. Units are concepts: u_ghz, u_mhz, u_dbm, u_kbit,
+u_mbit, u_gbit, u_minute, u_hour, u_day, u_week, u_clock, u_am, u_pm, u_night (past midnight or before it: 夜), u_half
+(half past), u_halfto (halb zehn).
 
 Naming finds the new name in a sentence such as `call the xbox Gaming Box from now on` or `nasを家族のサーバーと呼んで`.
 A name without quotes may be of any words, so its place follows from the construction around it: forms in
@@ -192,10 +192,12 @@ _LINKS = ("", "s", "n", "en", "es")  # what stands between the words of a compou
 _MEASURE = late(r"(\d+(?:[.,]\d+)?)([^\W\d_]+)\Z")
 _PIECES = late(r"[/+&]|(?<!\d)-|-(?!\d)")  # a range of numbers stays one word
 _LETTER = late(r"[^\W\d]")
-_PORT = late(r"(tcp|udp|port)(\d+)\Z")
+_PORT = late(r"(tcp|udp|ports?|vlan)(\d+)\Z")
+_SOCKET = late(r"lan(\d)\Z")
 _SPAN = late(r"(\d+(?:\.\d+){3})[-–~](\d+(?:\.\d+){3})\Z")
 _RATES = late(r"(\d{1,4})/(\d{1,4})\Z")  # 100/20 mbit
 _INNER = late(r"([a-z][a-z0-9-]*):(\d{2,5})\Z")  # nas:443
+_LABELLED = late(r"([^\W\d_]+):(\d+(?:\.\d+){3}(?:/\d+)?|[^\W\d_]+)\Z")  # wan:input
 _WORD = late(r"[^\W\d_]+(?:'[^\W\d_]+)?\Z")
 _NAMING = {"called", "rename", "hostname", "peer"}
 _FUZZY = 4  # letters; of a shorter word nobody can tell what it should have been
@@ -294,6 +296,9 @@ class Lexicon:
                 several = number
             if several:
                 return list(several.groups())
+        label = _LABELLED.match(norm) if ":" in norm else None
+        if label and self.knows(label[1]) and (self.knows(label[2]) or label[2][0].isdigit()):
+            return list(label.groups())
         if norm.startswith(_PACKAGES) or not _LETTER.search(norm):
             return []
         parts = _PIECES.split(norm) if any(mark in norm for mark in "-/+&") else [norm]
@@ -871,6 +876,8 @@ def _form(norm: str) -> dict[str, str]:
         return {"device": norm, "mac": norm}
     if ":" in norm and is_ipv6(norm):
         return {"ip6": norm}
+    if _SOCKET.match(norm):
+        return {"socket": norm}
     hours = _HOURS.match(norm)
     if hours and (hours[2] or hours[4]):
         ends = (f"{int(hour) % 24:02d}:{minute or '00'}" for hour, minute in (hours.group(1, 2), hours.group(3, 4)))
@@ -895,7 +902,7 @@ _EXACT = {
 }  # fmt: skip
 _OTHER = {
     "negation", "hide", "visible", "isolate", "schedule", "bedtime", "limit", "fixed", "lease", "encryption", "ntp",
-    "dns", "forbid", "howto", "password", "peer", "width", "channel",
+    "dns", "forbid", "howto", "password", "peer", "width", "channel", "user", "vlan", "dial", "dmz", "policy",
 }  # fmt: skip
 _HOLDING = {"condition", "later", "past", "hearsay", "howto", "negation"}
 _NAMED_HERE = r"(?:[DRT]|[GWNS](?: ?[GWNR])*)(?! [WN]\b)"

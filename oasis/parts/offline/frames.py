@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 from oasis.parts.offline.clause import FILLER, NAMED, ORDINARY
 from oasis.parts.offline.slots import MOST_PORTS
@@ -32,15 +32,33 @@ if TYPE_CHECKING:
 
 
 # Of free texts
-FREE = ("ssid", "key", "hostname", "name", "search", "plainname", "hostlabel")
-ONE_WORD = {"plainname", "hostlabel"}  # types whose values have no blanks
+FREE = ("ssid", "key", "hostname", "name", "search", "plainname", "hostlabel", "account")
+ONE_WORD = {"plainname", "hostlabel", "account"}  # types whose values have no blanks
 _LATIN = {*ONE_WORD, "search"}  # types of names that are written in Latin letters everywhere
 _NOUNS = {"thing", "works", "vpn", "software", "person"}  # words of the lists that are also names of things
 _BEFORE_VALUE = ("to", "called", "is_", "colon")
-_MARKING = {*_BEFORE_VALUE, "password", "ssid", "name", "package", "peer", "install", "uninstall", "hostname"}
-_MARK_WORDS = {*_BEFORE_VALUE, "as_", "with_", "from_", "for_", "on_band", "password", "ssid", "set", "request", "ask"}
-_BOUNDS = {"and", "with_", "as_", "end_", "until", "password", "on_band"}
-_ANCHORS = {"key": {"password"}, "ssid": {"name", "ssid", "called"}, "hostname": {"name", "called"}}
+_MARKING = {*_BEFORE_VALUE, "password", "ssid", "name", "package", "peer", "install", "uninstall", "hostname", "user"}
+_MARK_WORDS = {
+    *_BEFORE_VALUE,
+    "as_",
+    "with_",
+    "from_",
+    "for_",
+    "on_band",
+    "password",
+    "ssid",
+    "set",
+    "request",
+    "ask",
+    "user",
+}
+_BOUNDS = {"and", "with_", "as_", "end_", "until", "password", "on_band", "user", "vlan"}
+_ANCHORS = {
+    "key": {"password"},
+    "ssid": {"name", "ssid", "called"},
+    "hostname": {"name", "called"},
+    "account": {"user"},
+}
 _SOUGHT = {"dns", "ads", "ntp", "qos", "speed", "wifi", "ipv6", "upnp"}  # what packages are looked for
 _SETTING = {"set", "new", "use", "add", "protect", "to", "rename", "called", "following", "with_"}
 _NOT_NAMES = {"wifi", "guest", "password", "name", "ssid", "router", "network", "internet", "vpn", "peer", "device"}
@@ -68,6 +86,7 @@ FILLER_WORD, LISTED_WORD = 0.12, 0.3  # words that are in the lists
 CUT_NAME = 0.5  # a part of a run of words with capitals
 PLAIN_KEY = 0.8  # of words like all others nobody makes a password without quotes
 SEVERAL_WORDS = 0.5  # where a value has one word
+ACCOUNT, NO_KEY = 0.6, 0.3  # a text with an @ is an account, and hardly a password
 _SPANNING = {"to", "until", "through"}
 _DASHES = ("-", "–", "~", "〜")
 _WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -457,6 +476,109 @@ class Filling:
 
     address = ip
 
+    # The line to the internet, its port and its zone
+
+    def _roles(self) -> dict[str, list[int]]:
+        """Return the addresses of a line by what they are for: the words for that stand before them, or behind."""
+        marks: list[tuple[int, str]] = []
+        places = self._clause.with_value("ip", "ip6")
+        masks = [at for at in places if self._segments[at].values.get("ip", "").startswith("255.")]
+        places = [at for at in places if at not in masks]
+        for at in self._of("gateway", "dns", "address", "fixed"):
+            concepts = self._concepts(at)
+            role = next((one for one in ("gateway", "dns") if one in concepts), "address")
+            if role == "address" and marks and not set(range(marks[-1][0], at)) & set(places):
+                continue  # gateway address
+            marks.append((at, role))
+        is_behind = bool(marks and places) and places[0] < marks[0][0] and marks[-1][0] > places[-1]
+        found: dict[str, list[int]] = {"mask": masks}
+        for place in places:
+            beyond = [role for at, role in marks if at > place]
+            before = [role for at, role in marks if at < place]
+            near = beyond[:1] if is_behind else before[-1:]
+            # A word behind several addresses is about the last of them; only of DNS servers there are many.
+            is_other = (
+                is_behind
+                and near != ["dns"]
+                and any(place < other < next(at for at, _ in marks if at > place) for other in places)
+            )
+            found.setdefault(near[0] if near and not is_other else "address", []).append(place)
+        return found
+
+    def uplink(self) -> Found | None:
+        """Return the address of the router at its provider, with the netmask behind a slash."""
+        roles = self._roles()
+        own, masks = roles.get("address", []), roles["mask"]
+        if len(own) != 1 or len(masks) > 1:
+            return None
+        text = self._segments[own[0]].values.get("cidr", "")
+        text += "/" + self._value(masks[0], "ip") if masks and "/" not in text else ""
+        return Found(text, {own[0], *masks}) if text else None
+
+    def gateway(self) -> Found | None:
+        found = self._roles().get("gateway", [])
+        return self._one_of("ip", found[0]) if len(found) == 1 and "ip" in self._segments[found[0]].values else None
+
+    def resolvers(self) -> Found | None:
+        found = self._roles().get("dns", [])
+        texts = [self._segments[at].values.get("ip") or self._value(at, "ip6") for at in found]
+        return Found(", ".join(texts), set(found)) if found else None
+
+    def _meant(self, places: list[int]) -> list[int]:
+        """Return those of several values that stand behind no `instead of`, `from` or `not`."""
+        edges = [-1, *places]
+        held = [
+            set().union(*[self._concepts(at) for at in range(edge + 1, place)]) & {"negation", "instead", "from_"}
+            for edge, place in pairwise(edges)
+        ]
+        meant = [place for place, words in zip(places, held, strict=True) if not words or len(places) < 2]
+        # In Japanese the mark stands behind: 7からVLAN 100に.
+        return [at for at in meant if "から" not in self._text(at, min(at + 1, len(self._segments) - 1))]
+
+    def vlan(self) -> Found | None:
+        """Return the number at the word for a VLAN; "none" where it is to go."""
+        marks, found = self._of("vlan"), self._with_value("number")
+        near = [at for at in found if {self._clause.before(at, *LEADING), self._clause.after(at)} & set(marks)]
+        near = self._meant(near or (found if marks else []))
+        gone = self._of("off", "remove", "without", "negation")
+        if self._frame.intent == "wan_vlan" and gone and not (found and self._of("use", "set", "add", "to")):
+            return Found("none", {*gone, *found}) if len(found) < 2 else None
+        if len(near) != 1 or (len(found) < 2 and gone and self._of("negation")):
+            return None
+        return Found(
+            self._value(near[0], "number"), {near[0], *(found if gone or self._of("instead", "from_") else ())}
+        )
+
+    def policy(self) -> Found | None:
+        found = self._meant(self._with_value("policy"))
+        if found:
+            return Found(self._value(found[-1], "policy"), set(self._with_value("policy")))
+        allowed = self._of("allow")
+        return Found("ACCEPT", set(allowed)) if allowed else None
+
+    def proto(self) -> Found | None:
+        """Return TCP, UDP or both; each of them for ports of its own is too much for one request."""
+        found = self._with_value("proto")
+        if len({self._value(at, "proto") for at in found}) < 2:
+            return self._valued("proto")
+        ports = self._clause.with_value("number", "range")
+        return Found("both" if len(ports) < 2 or found[-1] - found[0] < 3 else "each", set(found))
+
+    def socket(self) -> Found | None:
+        """Return a port of the switch: lan3, port 3."""
+        found = self._valued("socket")
+        if found:
+            return found
+        marks = self._of("port", "lan", "jack")
+        near = [
+            at for at in self._with_value("number") if {self._clause.before(at), self._clause.after(at)} & set(marks)
+        ]
+        return self._one_of("number", near[0]) if len(near) == 1 else None
+
+    def zone(self) -> Found | None:
+        found = [(name, at) for name in ("lan", "wan", "guest") for at in self._of(name)]
+        return Found(found[0][0], {at for _, at in found}) if len({name for name, _ in found}) == 1 else None
+
     # Free texts
 
     def choices(self) -> Iterator[tuple[Raw, set[int], float]]:
@@ -473,7 +595,14 @@ class Filling:
         if kinds & _LATIN:
             spans += self._foreign()
         if kinds & ONE_WORD:
-            spans = [span for span in spans if " " not in self._text(*span) or self._is_named(*span)]
+            may_be_quoted = "key" in kinds  # which then has blanks
+            spans = [
+                span
+                for span in spans
+                if " " not in self._text(*span)
+                or self._is_named(*span)
+                or (may_be_quoted and "quoted" in self._segments[span[0]].values)
+            ]
             spans += self._single(_NOUNS)
         elif "search" in kinds:
             spans += self._single(_NOUNS | _SOUGHT)
@@ -486,7 +615,8 @@ class Filling:
         seconds = [chosen(self._frame.free[1], span) for span in spans] if len(self._frame.free) == 2 else []
         for span in spans:
             # "the password is wrong" sets none
-            may_be_key = bool(self._clause.concepts & _SETTING) or "quoted" in self._segments[span[0]].values
+            is_set = self._clause.concepts & (_SETTING if self._frame.intent != "wan_pppoe" else {"password"})
+            may_be_key = bool(is_set) or "quoted" in self._segments[span[0]].values
             may_be_key = may_be_key or bool(re.search(r"\d|[^\w\s.,?!-]|[A-Z]|[^\x00-\x7f]", self._text(*span)))
             for slot in self._frame.free:
                 if slot[1] != "key" or may_be_key:
@@ -635,6 +765,10 @@ class Filling:
             if kind in ("key", *_LATIN) and last > first:
                 worth -= SEVERAL_WORDS
             worth += MARKED if self._is_marked(first) or self._is_named_behind(last) else 0.0
+        if kind in ("account", "key") and "@" in raw:
+            worth += ACCOUNT if kind == "account" else -NO_KEY
+        elif kind == "account" and not self._is_marked(first):
+            return NEVER
         anchors = _ANCHORS.get(kind, set())
         after = self._clause.after(last)
         near = [self._concepts(first - 1), self._concepts(self._clause.before(first, *LEADING[:4]))]
@@ -644,7 +778,7 @@ class Filling:
         others = set().union(*[words for name, words in _ANCHORS.items() if name != kind]) - anchors
         if any(one & anchors for one in near):
             return worth + ANCHORED
-        is_of_other = any(one & others & {"password", "ssid", "name"} for one in near[:2])
+        is_of_other = any(one & others & {"password", "ssid", "name", "user"} for one in near[:2])
         return worth - ANCHORED if is_of_other and kind in _ANCHORS else worth
 
 

@@ -578,7 +578,9 @@ class Session:
         if not answer.calls or not wished:
             return answer
         is_change = any(self._known.frames.is_change(part.intent) for part in parts)
-        words = self._in_words(list(other)) if is_change else ""
+        # The next reading may take a password for a name: it is in no words.
+        has_key = any("key" in part.slots for part in parts)
+        words = self._in_words(list(other)) if is_change and not has_key else ""
         fields = {"request": wished, "other": words, "number": CHOICE}
         text = f"{sentence(self.language['texts']['read_as'], fields)}\n{answer.text}"
         return Answer(

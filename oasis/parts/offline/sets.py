@@ -126,6 +126,8 @@ _IPV6_PROTOS = ("dhcpv6", "6in4", "6rd", "6to4", "map")
 _DIALED = ("pppoe", "pppoa", "ppp")  # these ask for IPv6 by themselves
 _SLEEPING, _AWAKE = ("none", "0"), ("default-on", "1")
 _OWN_BLOCK, _OWN_FORWARD, _OWN_HOURS = "oasis_block", "oasis_forward", "oasis_hours"
+_OWN_OPEN, _OWN_DMZ = "oasis_open", "oasis_dmz"
+_OF_LINE = ("ipaddr", "netmask", "gateway", "username", "password")  # options of how the router dials in
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _OPEN = ("", "none", "wep", "wep-open", "wep-shared", "wep+open", "wep+shared")
 # Channels of the bands that any country allows; which of them this country does, the driver knows.
@@ -345,6 +347,78 @@ class Sets:
         found = [sections[name] for name in names if sections.get(name, {}).get(".type") == "interface"]
         return list(_some(found, Problem("no_wan")))
 
+    def _line(self) -> Section:
+        """Return the interface that leads to the internet by IPv4."""
+        found = [one for one in self._outside() if one.get("proto") not in _IPV6_PROTOS]
+        named = [one for one in found if one[".name"] == "wan"] or found
+        if len(named) != 1:
+            raise Problem("no_wan")
+        return named[0]
+
+    def _tagged(self, device: str) -> str:
+        """Return the device of the line with the VLAN that was said, or with none."""
+        if self._sections("network", "switch"):
+            raise Problem("no_dsa")
+        own = [one for one in self._sections("network", "device") if one.get("name") == device]
+        base = own[0].get("ifname") if own and own[0].get("type") == "8021q" else re.sub(r"\.\d+\Z", "", device)
+        vlan = self._slots["vlan"]
+        return str(base) if vlan == "none" else f"{base}.{vlan}"
+
+    def _dialing(self, options: dict[str, str], servers: list[str]) -> Rows:
+        """Return what changes on the line to the internet: it has these options of _OF_LINE and no others."""
+        section = self._line()
+        path = f"network.{section['.name']}."
+        device = str(section.get("device", ""))
+        if "vlan" in self._slots:
+            if not device:
+                raise Problem("no_wan")
+            options["device"] = self._tagged(device)
+        gone = [name for name in _OF_LINE if section.get(name) and "proto" in options and name not in options]
+        if section.get("dns") and (servers or (section.get("proto") == "static" != options.get("proto", "static"))):
+            gone.append("dns")
+        rows: list[Fields] = [{"path": path + name, "gone": "1"} for name in gone]
+        rows += [{"path": path + name, "value": text} for name, text in options.items() if section.get(name) != text]
+        rows += [{"path": path + "dns", "server": one} for one in servers]
+        is_moved = any(section.get(name) != options.get(name, section.get(name)) for name in ("proto", "device"))
+        for other in self._outside() if is_moved else ():
+            # IPv6 comes by the same way, whatever its device is.
+            if other.get("proto") == "dhcpv6" and other.get("device") == device:
+                rows.append({"path": f"network.{other['.name']}.device", "value": f"@{section['.name']}"})
+        return _some(rows, Problem("is_so_already"))
+
+    def dialed(self) -> Rows:
+        options = {"proto": "pppoe", "username": self._slots["user"], "password": self._slots["key"]}
+        if self._line().get("ipv6") != "0":
+            options["ipv6"] = "auto"
+        return self._dialing(options, [])
+
+    def addressed(self) -> Rows:
+        text, _, length = self._slots["address"].partition("/")
+        gateway = self._slots["gateway"]
+        if not _overlaps(gateway, 32, text, int(length)) or gateway == text:
+            raise Problem("bad_gateway", gateway=gateway, address=self._slots["address"])
+        for interface, other, prefix in self._networks():
+            if interface not in (self._line()[".name"], "loopback") and _overlaps(text, int(length), other, prefix):
+                raise Problem("overlap", address=text, interface=interface, other=f"{other}/{prefix}")
+        netmask = text_of(4, 0xFFFFFFFF ^ _host_bits(int(length)))
+        options = {"proto": "static", "ipaddr": text, "netmask": netmask, "gateway": gateway}
+        return self._dialing(options, self._slots.get("servers", []))
+
+    def automatic(self) -> Rows:
+        return self._dialing({"proto": "dhcp"}, [])
+
+    def tagged(self) -> Rows:
+        return self._dialing({}, [])
+
+    def nameless(self) -> Rows:
+        """Return a row when no DNS server is left that could be asked; for a note."""
+        line = self._line()
+        return (
+            []
+            if self._slots.get("servers") or (line.get("dns") and line.get("proto") == "static")
+            else [{"servers": ""}]
+        )
+
     def wan_dns(self) -> Rows:
         """Return rows that make the given servers the only ones asked."""
         listed = self._slots.get("servers") or self._world.providers.get(self._slots.get("provider", ""), [])
@@ -419,6 +493,28 @@ class Sets:
             if section.get("interface", section[".name"]) == "lan" and section.get("ignore") != "1":
                 return section
         raise Problem("no_pool")
+
+    def announced(self) -> Rows:
+        """Return what makes the given servers, or none, those that devices of the LAN are given to ask."""
+        listed = self._slots.get("servers") or self._world.providers.get(self._slots.get("provider", ""), [])
+        section = self._lan_pool()
+        path = f"dhcp.{self._reference(section, 'dhcp')}."
+        four, six = ([one for one in listed if (":" in one) == is_six] for is_six in (False, True))
+        options = [one for one in _words(section.get("dhcp_option")) if re.match(r"(?:option:dns-server|6),", one)]
+        wanted = ["6," + ",".join(four)] if four else []
+        rows: list[Fields] = []
+        if options != wanted:
+            rows += [{"path": path + "dhcp_option", "new": one} for one in wanted]
+            rows += [{"path": path + "dhcp_option", "old": one} for one in options]
+        present = _words(section.get("dns"))
+        if present != six:
+            rows += [{"path": path + "dns", "gone": "1"}] if present else []
+            rows += [{"path": path + "dns", "new": one} for one in six]
+        # Without a server for IPv6 the router itself must not offer to be one.
+        is_silent = bool(listed) and not six
+        if (section.get("dns_service") == "0") != is_silent:
+            rows.append({"path": path + "dns_service", **({"value": "0"} if is_silent else {"gone": "1"})})
+        return _some(rows, Problem("dns_same", servers=listed) if listed else Problem("is_so_already"))
 
     def lease_time(self) -> Rows:
         minutes = int(self._slots["duration"][:-1])
@@ -621,12 +717,10 @@ class Sets:
         ports, inner = self._slots["port"], self._slots.get("inner", "")
         if inner and inner not in ports and (len(ports) > 1 or "-" in inner + ports[0]):
             raise Problem("range_moves", port=ports, inner=inner)
-        protos = [proto for proto in ("tcp", "udp") if self._slots.get("proto", "both") in (proto, "both")]
+        protos = self._protos()
         rows: list[Fields] = []
         for port in ports:
-            for taken in self._redirects(port, protos):
-                rule = taken.get("name") or taken[".name"]
-                raise Problem("port_taken", port=port, rule=rule, ip=taken.get("dest_ip", ""))
+            self._check_free(port, protos)
             rows.append(
                 {
                     "forward": self._world.free_name("firewall", _OWN_FORWARD),
@@ -642,15 +736,78 @@ class Sets:
         return rows
 
     def forwarded(self) -> Rows:
-        """Return the forwards of a port, last first, to be deleted."""
-        port = str(self._slots["port"])
-        found = _some(self._redirects(port, ["tcp", "udp"]), Problem("no_forward", port=port))
-        if any(section.get("src_dport") != port for section in found):
-            raise Problem("forward_wider", port=port, ports=[section.get("src_dport") for section in found])
-        device = self._slots.get("device")
-        if device and any(section.get("dest_ip") != device["ip"] for section in found):
-            raise Problem("forward_elsewhere", port=port, device=device, ip=found[0].get("dest_ip", ""))
-        return [{"forward": self._reference(section, "firewall")} for section in reversed(found)]
+        """Return the forwards of some ports, or what opens them on the router, last first, to be deleted."""
+        found: list[Section] = []
+        for port in self._slots["port"]:
+            ours = self._redirects(port, ["tcp", "udp"])
+            opened = [one for one in self._openings(port, ["tcp", "udp"]) if not ours]
+            wider = [str(one.get("src_dport") or one.get("dest_port")) for one in [*ours, *opened]]
+            _some(wider, Problem("no_forward", port=port))
+            if any(re.sub(":", "-", text) != port for text in wider):
+                raise Problem("forward_wider", port=port, ports=wider)
+            device = self._slots.get("device")
+            if device and any(section.get("dest_ip") != device["ip"] for section in ours):
+                raise Problem("forward_elsewhere", port=port, device=device, ip=ours[0].get("dest_ip", ""))
+            for one in opened:
+                if not str(one[".name"]).startswith(_OWN_OPEN):
+                    raise Problem("opened_by_other", port=port, rule=one.get("name") or one[".name"])
+            found += [one for one in [*ours, *opened] if one not in found]
+        found.sort(key=lambda one: -int(one[".index"]))  # type: ignore[arg-type]
+        return [{"forward": self._reference(section, "firewall")} for section in found]
+
+    def _protos(self) -> list[str]:
+        return [proto for proto in ("tcp", "udp") if self._slots.get("proto", "both") in (proto, "both")]
+
+    def _check_free(self, port: str, protos: list[str]) -> None:
+        for taken in self._redirects(port, protos):
+            rule = taken.get("name") or taken[".name"]
+            raise Problem("port_taken", port=port, rule=rule, ip=taken.get("dest_ip", ""))
+
+    def opening(self) -> Rows:
+        """Return a row for each port of the router itself that is to answer to the internet."""
+        protos = self._protos()
+        rows: list[Fields] = []
+        for port in self._slots["port"]:
+            self._check_free(port, protos)
+            held = [set(_words(one.get("proto")) or protos) for one in self._openings(port, protos)]
+            if not any(set(protos) <= one for one in held):
+                row = {"rule": self._world.free_name("firewall", _OWN_OPEN), "name": f"Open {port}", "port": port}
+                rows.append({**row, "src": self._wan_zone(), **{proto: proto in protos for proto in ("tcp", "udp")}})
+        return _some(rows, Problem("is_so_already"))
+
+    def _openings(self, port: str, protos: list[str]) -> list[Section]:
+        """Return the rules by which some ports of the router itself answer to the internet."""
+        rules = [one for one in self._sections("firewall", "rule") if one.get("target") == "ACCEPT"]
+        return self._of_port([one for one in rules if not one.get("dest")], "dest_port", port, protos)
+
+    def dmz(self) -> Rows:
+        """Return the forward of all ports, changed or new; others go before it, as the first that fits counts."""
+        device = self._slots["device"]
+        ip = _need(device, "ip")
+        self._check_inside(ip)
+        held = self._everything()
+        if held and held[0].get("dest_ip") == ip:
+            raise Problem("is_so_already")
+        rule = self._reference(held[0], "firewall") if held else _OWN_DMZ
+        return [{"rule": rule, "src": self._wan_zone(), "dest": self._zone_of(ip), "ip": ip}]
+
+    def dmz_left(self) -> Rows:
+        found = _some(self._everything(), Problem("no_dmz"))
+        return [{"rule": self._reference(one, "firewall")} for one in reversed(found)]
+
+    def _everything(self) -> list[Section]:
+        """Return the forwards from the internet that name no port."""
+        return [
+            one
+            for one in self._sections("firewall", "redirect")
+            if one.get("target", "DNAT") == "DNAT" and one.get("src", "wan") == self._wan_zone()
+            if not one.get("src_dport") and not one.get("src_ip") and one.get("enabled") != "0"
+        ]
+
+    def dmz_last(self) -> Rows:
+        """Return the forward of all ports, which goes behind a new one: the first that fits counts."""
+        last = len(self._config("firewall")) + 9
+        return [{"rule": self._reference(one, "firewall"), "place": str(last)} for one in self._everything()]
 
     def moving_target(self) -> Rows:
         """Return a row when the address of the device may change; for a note."""
@@ -658,12 +815,16 @@ class Sets:
         return [] if device["fixed"] or not device["mac"] else [device]
 
     def _redirects(self, port: str, protos: list[str]) -> list[Section]:
+        return self._of_port(self._sections("firewall", "redirect"), "src_dport", port, protos)
+
+    def _of_port(self, sections: list[Section], option: str, port: str, protos: list[str]) -> list[Section]:
+        """Return those of some sections that say something about these ports of the internet's side."""
         found = []
-        for section in self._sections("firewall", "redirect"):
+        for section in sections:
             listed = _words(section.get("proto")) or ["tcp", "udp"]
             is_same = any(proto in listed for proto in (*protos, "all", "any", "tcpudp"))
             is_in = section.get("src", "wan") == self._wan_zone() and section.get("enabled") != "0"
-            texts = (port, str(section.get("src_dport", "")))
+            texts = (port, str(section.get(option, "")))
             ours, theirs = ([int(end) for end in re.split("[-:]", text) if end.isdigit()] for text in texts)
             if is_same and is_in and ours and theirs and ours[0] <= theirs[-1] and theirs[0] <= ours[-1]:
                 found.append(section)
@@ -863,10 +1024,51 @@ class Sets:
         if used or any(zone.get("name") == "guest" for zone in self._sections("firewall", "zone")):
             raise Problem("guest_in_use", names=used or ["firewall zone guest"])
         bridge = "1" if len(self._guest_radios()) > 1 else ""
+        return [{"ip": self._free_address(), "bridge": bridge, "wan": self._wan_zone()}]
+
+    def _free_address(self) -> str:
         taken = [network[1:] for network in self._networks()]
         free = [f"192.168.{byte}.1" for byte in _THIRD_BYTES]
         free = [ip for ip in free if not any(_overlaps(ip, 24, *network) for network in taken)]
-        return [{"ip": _some(free, Problem("no_free_network"))[0], "bridge": bridge, "wan": self._wan_zone()}]
+        return str(_some(free, Problem("no_free_network"))[0])
+
+    def socket_split(self) -> Rows:
+        """Return a port of the switch that leaves its bridge, and the network that it gets."""
+        socket = self._slots["socket"]
+        if self._sections("network", "switch"):
+            raise Problem("no_dsa")
+        name = "net_" + socket
+        if name in self._config("network"):
+            raise Problem("is_so_already")
+        bridges = [one for one in self._sections("network", "device") if one.get("type") == "bridge"]
+        sockets = [port for one in bridges for port in _words(one.get("ports"))]
+        found = _some([one for one in bridges if socket in _words(one.get("ports"))],
+                      Problem("socket_unknown", value=socket, choices=sockets))[0]  # fmt: skip
+        vlans = [one.get("device") for one in self._sections("network", "bridge-vlan")]
+        if found.get("name") in vlans or len(_words(found["ports"])) < 2:
+            raise Problem("socket_kept", socket=socket)
+        address, _, length = self._slots.get("address", "").partition("/")
+        address = address or self._free_address()
+        prefix = int(length or 24)
+        if not any(_overlaps(address, 32, *network) for network in _PRIVATE):
+            raise Problem("not_private", address=address)
+        if prefix > _POOL_PREFIX:
+            raise Problem("pool_too_small", prefix=prefix)
+        for interface, other, other_prefix in self._networks():
+            if _overlaps(address, prefix, other, other_prefix):
+                raise Problem("overlap", address=address, interface=interface, other=f"{other}/{other_prefix}")
+        if _is_edge(number4(address) or 0, prefix):
+            address = text_of(4, (number4(address) or 0) & ~_host_bits(prefix) | 1)  # of a whole network its first
+        netmask = text_of(4, 0xFFFFFFFF ^ _host_bits(prefix))
+        row = {"bridge": self._reference(found, "network"), "net": name, "ip": address, "netmask": netmask}
+        return [{**row, "wan": self._wan_zone()}]
+
+    def policies(self) -> Rows:
+        zone = next(one for one in self._sections("firewall", "zone") if one.get("name") == self._slots["zone"])
+        chain, policy = self._slots["chain"], self._slots["policy"]
+        if str(zone.get(chain, "")).upper() == policy:
+            raise Problem("is_so_already")
+        return [{"section": self._reference(zone, "firewall")}]
 
     def new_guest_wifi(self) -> Rows:
         return [

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from oasis.catalogue.address_text import mask_bits
 from oasis.core.addresses import number4
 from oasis.parts.offline.clause import SECRET, Token, is_ipv6
 from oasis.system.clock import zone_rules
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 WIDTHS = {
     "hostname": 4, "ssid": 8, "key": 8, "ip": 1, "address": 1, "servers": 8, "port": 1, "ports": 6, "device": 6,
     "devices": 12, "service": 3, "place": 4, "package": 1, "clock": 1, "network": 6, "text": 12,
+    "uplink": 1, "vlan": 1, "account": 1,
 }  # fmt: skip
 CHOICES = 8  # devices named in a question; more would not fit a small screen
 MOST_PORTS = 1000  # of a range that is said in words
@@ -62,6 +64,7 @@ SIMPLE: dict[str, tuple[Callable[[str], bool], str, int]] = {
     "speed": (lambda text: _is_within(text, 64, MOST_KBIT), "bad_speed", 20),
     "clock": (lambda text: bool(re.match(r"(?:[01]\d|2[0-3]):[0-5]\d\Z", text)), "bad_clock", 20),
     "ip": (lambda text: is_host4(text), "bad_ip", 45),
+    "vlan": (lambda text: text == "none" or _is_within(text, 1, 4094), "bad_vlan", 20),
 }
 
 
@@ -141,8 +144,8 @@ class World:
         labels = self.language.get("labels", {}).get(kind)
         if labels is None or not isinstance(value, str):
             return ""
-        # Several days that have no common word are listed.
-        return labels.get(value) or ", ".join(labels[word] for word in value.split() if word in labels)
+        # Several days that have no common word are listed; a number stays what it is.
+        return labels.get(value) or ", ".join(labels[word] for word in value.split() if word in labels) or value
 
     def zone(self, text: str) -> tuple[str, str] | None:
         """Return zone name and POSIX TZ string for a city, country or zone name."""
@@ -249,6 +252,54 @@ class World:
         if slash and not 8 <= int(prefix) <= 30:
             raise Problem("bad_prefix", value=prefix)
         return text
+
+    def check_uplink(self, text: str, is_quoted: bool) -> str:
+        """Return an address with its prefix; the netmask behind the slash may be a prefix or written in four parts."""
+        address, _, mask = text.partition("/")
+        self.value("ip", address, is_quoted)
+        number = number4(mask)
+        length = mask_bits(number, 4) if number is not None else int(mask) if mask.isdigit() else -1
+        if not 8 <= length <= 32:
+            raise Problem("bad_uplink", address=address)
+        return f"{address}/{length}"
+
+    def check_account(self, text: str, is_quoted: bool) -> str:
+        if not re.match(r"[!-~]{1,128}\Z", text):
+            raise Problem("bad_account", value=text[:40])
+        return text
+
+    def check_dialkey(self, text: str, is_quoted: bool) -> str:
+        """Return the password of a provider, which may be of any length."""
+        if not SECRET.fullmatch(text):
+            text = self._without_stop(text, is_quoted, "note_stop_key")
+            if not re.match(r"[ -~]{1,128}\Z" if is_quoted else r"[!-~]{1,128}\Z", text):
+                raise Problem("missing", kind="dialkey")
+        return text
+
+    def check_proto(self, text: str, is_quoted: bool) -> str:
+        if text not in ("tcp", "udp", "both"):
+            raise Problem("two_protos")
+        return text
+
+    def check_chain(self, text: str, is_quoted: bool) -> str:
+        if text.casefold() not in ("input", "output", "forward"):
+            raise Problem("missing", kind="chain")
+        return text.casefold()
+
+    def check_policy(self, text: str, is_quoted: bool) -> str:
+        if text.upper() not in ("ACCEPT", "REJECT", "DROP"):
+            raise Problem("missing", kind="policy")
+        return text.upper()
+
+    def check_socket(self, text: str, is_quoted: bool) -> str:
+        number = re.search(r"\d+", text)
+        return "lan" + number[0] if number else text
+
+    def check_zone(self, text: str, is_quoted: bool) -> str:
+        names = [str(one.get("name")) for one in self.sections("firewall", "zone")]
+        if text.casefold() not in names:
+            raise Problem("fwzone_unknown", value=text[:40], choices=names)
+        return text.casefold()
 
     def check_servers(self, text: str, is_quoted: bool) -> list[str]:
         found = [word for word in re.split(r"[\s,;]+", text.lower()) if re.match(_ADDRESS, word)]
@@ -382,7 +433,10 @@ def fits(kind: str, tokens: list[Token], stops: set[str]) -> bool:
         return False
     if kind in _LISTED:
         numbers = [bool(re.match(_LISTED[kind], token.norm)) for token in tokens]
-        is_joined = all(is_number or len(token.norm) < 4 for is_number, token in zip(numbers, tokens, strict=True))
+        is_joined = all(
+            is_number or (len(token.norm) < 4 and token.norm not in ("tcp", "udp"))
+            for is_number, token in zip(numbers, tokens, strict=True)
+        )
         return numbers[0] and numbers[-1] and is_joined
     if kind in _SHAPES:
         return tokens[0].is_quoted or bool(re.match(_SHAPES[kind], tokens[0].norm))

@@ -59,7 +59,7 @@ _SIGNS = {"asked", "request", "following"}  # other signs are concepts that were
 # Values with a form of their own: the type counts, never the words; of the others the value counts too.
 _BY_FORM = {
     "quoted", "ip", "cidr", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "width", "speed",
-    "power", "device", "decimal",
+    "power", "device", "decimal", "socket",
 }  # fmt: skip
 _NAMED = {"service", "package", "place", "country", "provider"}  # values whose type alone counts, with their words
 
@@ -122,12 +122,13 @@ _ELSEWHERE = {"howto", "hearsay"}  # words of questions that the state of the ro
 _LEADING = {"greet", "and", "also", "yes", "no", "follow", "it"}
 _GOES_ON = {"no", "instead", "to", "called", "is_", "it", "password", "name", "also", "follow", "and"}
 _BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
+_LINES = {"wan_pppoe", "wan_static", "wan_dhcp", "zone_policy"}  # said as a list of values, each with its word
 _LISTED = {"device", "ip", "days", "number", "encryption", "clock", "hours", "band"}  # values that are said in a row
 NONE, UNSURE, SURE = 0, 1, 2
 # Of a switch or a request, the word that says the opposite.
 _OPPOSITES = {"on": "off", "off": "on", "block": "unblock", "unblock": "block", "port_forward_remove": "open"}
 _TURNED = {"adblock_switch", "wifi_isolate", "wifi_hide"}  # on is what others would call off: away with the ads
-_NAMES = {"hostname", "ssid", "key"}  # slots of a text of any words
+_NAMES = {"hostname", "ssid", "key", "user"}  # slots of a text of any words
 _NAMED = {"ssid", "hostname", "name", "password", "wifi", "guest", "router", "network"}  # what has such a name
 # What may be left over of a sentence: for carrying it out at once, and for asking whether it was meant.
 SURE_LOSS, SURE_SHARE = 0.62, 0.3
@@ -618,14 +619,16 @@ class Understander:
     def _whole(self, clause: Clause) -> Guess:
         """Return the reading of a sentence; a change is held back by what any clause of it says."""
         odds = self._odds(clause)
-        guess = self._joint(clause, odds)
+        first = _likeliest(odds)[:1]
+        is_one = bool(first) and first[0] in _LINES and odds[first[0]] >= CLEAR
+        guess = self._one(clause) if is_one else self._joint(clause, odds)
         if odds and len(guess.parts) == 2:
             # A question that nothing in the sentence speaks for is left out; then the rest is asked about.
             heard = [one for one in guess.parts if self._frames.is_change(one.intent) or _belief(one, odds) >= UNHEARD]
             if len(heard) == 1:
                 guess = Guess(heard, min(guess.certainty, UNSURE), guess.score, guess.loss)
         if odds and guess.certainty < SURE and len(guess.parts) < 2:
-            loose = self._severally(clause, odds)
+            loose = Guess() if is_one else self._severally(clause, odds)
             loose = loose if loose.certainty else self._loosely(clause, odds)
             guess = loose if loose.certainty else guess
         # A name and its password are one request; a word of thanks behind a request is none.
@@ -773,6 +776,9 @@ def _loose_key(part: Part) -> tuple[str, dict[str, str]]:
 _COMPLETING = {
     "guest_setup": {"guest_name", "guest_password", "wifi_name", "wifi_password", "wifi_both"},
     "wifi_both": {"wifi_name", "wifi_password"},
+    "wan_pppoe": {"wan_vlan"},
+    "wan_static": {"wan_vlan", "dns_servers"},
+    "wan_dhcp": {"wan_vlan"},
 }
 _SWITCHED = {
     "guest": "guest_switch", "wifi": "wifi_switch", "upnp": "upnp_switch", "ipv6": "ipv6_switch",

@@ -63,21 +63,40 @@ def power_preview(arguments: shapes.PowerArguments, router: Router, operator: Op
         if not router.has("poweroff"):
             raise ToolError("this router has no program poweroff", "cut its power instead")
         return ["the router switches off; somebody has to switch it on again by hand"]
+    if arguments["action"] == "reconnect":
+        return [
+            "the line to the internet (%s) is hung up and dials in again; it takes seconds" % ", ".join(_way(operator))
+        ]
     return ["the router restarts; everybody is without network for a minute or two"]
 
 
 def power(arguments: shapes.PowerArguments, router: Router, operator: Operator, watch: Watch) -> Result:
-    """Restart the router or switch it off, a moment later: the answer is sent first, and the chat is on flash."""
+    """Restart the router, switch it off or dial in again, a moment later: the answer is sent first."""
     action = str(arguments["action"])
+    way = _way(operator) if action == "reconnect" else []
 
     def end() -> None:
         if action == "shutdown":
             router.run(["poweroff"], Watch(str, bool, time.monotonic, _PROGRAM_S))
+        elif action == "reconnect":
+            for method in ("down", "up"):
+                for name in way:
+                    operator.facts.ubus("network.interface." + name, method)
         else:
             operator.facts.ubus("system", "reboot")
 
     router.later(DELAY_S, end)
     return {"action": action, "in_s": int(DELAY_S), "notes": ["tell the owner now: the connection is about to end"]}
+
+
+def _way(operator: Operator) -> list[str]:
+    """Return the interfaces that lead to the internet and are switched on. Raises: ToolError when there is none."""
+    facts = operator.facts
+    sections, names = facts.config("network"), facts.masqueraded() or ["wan", "wan6"]
+    found = [name for name in names if name in sections and sections[name].get("disabled") != "1"]
+    if not found:
+        raise ToolError("no interface of this router leads to the internet", "read_config network")
+    return found
 
 
 def backup(arguments: shapes.Arguments, router: Router, operator: Operator, watch: Watch) -> Result:

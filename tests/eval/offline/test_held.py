@@ -46,6 +46,14 @@ def intents():
     return found
 
 
+def awaited():
+    """Return the intents that have no held-out sentences yet."""
+    with open(os.path.join(HERE, "intents.txt"), encoding="utf-8") as handle:
+        return {
+            line.split()[0] for line in handle.read().partition("# held-out sentences of these")[2].split("\n")[1:-1]
+        }
+
+
 def is_well_formed(intent, slot, value):
     if slot == "open":
         return value is True
@@ -79,7 +87,7 @@ def test_each_part_says_a_known_intent_with_its_slots_in_their_form():
 @pytest.mark.parametrize("language", HAND)
 def test_every_intent_is_asked_for(language):
     asked = {part["intent"] for line in lines("held_%s.jsonl" % language) for part in line["parts"]}
-    assert set(intents()) - asked == set()
+    assert set(intents()) - asked <= awaited()
 
 
 @pytest.mark.parametrize("language", HAND)

@@ -49,6 +49,36 @@ uci set firewall.oasis_hours_1.target='REJECT'
 BLOCKED = "uci add_list dhcp.@dnsmasq[0].address='/example.com/'\n"
 RELAY = "uci set network.wan6.disabled='1'\nuci set dhcp.lan.ra='relay'\n"
 NO_IPV6 = {"network.wan6.disabled": "1", "dhcp.lan.ra": "disabled", "dhcp.lan.dhcpv6": "disabled"}
+PPPOE = """
+uci set network.wan.proto='pppoe'
+uci set network.wan.username='otto@isp.example'
+uci set network.wan.password='the old one'
+uci set network.wan.device='wan.7'
+"""
+FIXED = """
+uci set network.wan.proto='static'
+uci set network.wan.ipaddr='203.0.113.5'
+uci set network.wan.netmask='255.255.255.0'
+uci set network.wan.gateway='203.0.113.1'
+uci add_list network.wan.dns='203.0.113.2'
+"""
+OPENED = """
+uci set firewall.oasis_open_1=rule
+uci set firewall.oasis_open_1.src='wan'
+uci set firewall.oasis_open_1.dest_port='8443'
+uci set firewall.oasis_open_1.target='ACCEPT'
+"""
+DMZ = """
+uci add firewall redirect
+uci set firewall.@redirect[-1].name='all'
+uci set firewall.@redirect[-1].src='wan'
+uci set firewall.@redirect[-1].dest='lan'
+uci set firewall.@redirect[-1].proto='all'
+uci set firewall.@redirect[-1].dest_ip='192.168.1.104'
+uci set firewall.@redirect[-1].target='DNAT'
+"""
+ANNOUNCED = "uci set dhcp.lan.dns_service='0'\nuci add_list dhcp.lan.dhcp_option='6,9.9.9.9'\n"
+LINE = {"ipaddr": None, "netmask": None, "gateway": None}
 RADIOS = ("wireless.radio0.", "wireless.radio1.")
 NETWORKS = ("wireless.default_radio0.", "wireless.default_radio1.")
 
@@ -131,8 +161,85 @@ CASES = {
         ("uci set network.wan.proto='pppoe'\n", "turn off ipv6", {**NO_IPV6, "network.wan.ipv6": "0"}),
     ],
     "upnp_switch": [("", "turn on upnp", {"upnpd.config.enabled": "1"})],
-    "port_forward": [("", "forward port 443 to nas", {"firewall.oasis_forward_1.dest_ip": "192.168.1.105"})],
-    "port_forward_remove": [(HOME, "remove the port forward for port 80", None)],
+    "port_forward": [
+        ("", "forward port 443 to nas", {"firewall.oasis_forward_1.dest_ip": "192.168.1.105"}),
+        ("", "forward ports 5000 to 5010 to nas",
+         {"firewall.oasis_forward_1.src_dport": "5000-5010", "firewall.oasis_forward_1.dest_port": "5000-5010"}),
+    ],
+    "port_forward_remove": [(HOME, "remove the port forward for port 80", None), (OPENED, "close port 8443", None)],
+    "router_port_open": [
+        ("", "open udp port 51820 on the router",
+         {"firewall.oasis_open_1": "rule", "firewall.oasis_open_1.name": "Open 51820",
+          "firewall.oasis_open_1.src": "wan", "firewall.oasis_open_1.proto": ["udp"],
+          "firewall.oasis_open_1.dest_port": "51820", "firewall.oasis_open_1.target": "ACCEPT"}),
+        ("", "open ports 5000-5010 on the router", {"firewall.oasis_open_1.dest_port": "5000-5010"}),
+        ("", "open ports 80 and 443 on the router",
+         {"firewall.oasis_open_1.dest_port": "80", "firewall.oasis_open_2.dest_port": "443"}),
+    ],
+    "dmz": [
+        ("", "make the nas the dmz host",
+         {"firewall.oasis_dmz": "redirect", "firewall.oasis_dmz.name": "DMZ", "firewall.oasis_dmz.src": "wan",
+          "firewall.oasis_dmz.dest": "lan", "firewall.oasis_dmz.proto": "all",
+          "firewall.oasis_dmz.dest_ip": "192.168.1.105", "firewall.oasis_dmz.target": "DNAT"}),
+        (DMZ, "make the nas the dmz host",
+         {"firewall.@redirect[0].name": "DMZ", "firewall.@redirect[0].dest_ip": "192.168.1.105"}),
+    ],
+    "dmz_remove": [(DMZ, "turn off the dmz", None)],
+    "wan_pppoe": [
+        ("", "PPPoE login otto@isp.example password secret7x",
+         {"network.wan.proto": "pppoe", "network.wan.username": "otto@isp.example", "network.wan.password": "secret7x",
+          "network.wan.ipv6": "auto", "network.wan6.device": "@wan"}),
+        (FIXED, "PPPoE, Benutzer otto@isp.example, Passwort geheim7x, VLAN 7",
+         {**{"network.wan." + name: None for name in LINE}, "network.wan.dns": None, "network.wan.proto": "pppoe",
+          "network.wan.username": "otto@isp.example", "network.wan.password": "geheim7x", "network.wan.ipv6": "auto",
+          "network.wan.device": "wan.7", "network.wan6.device": "@wan"}),
+    ],
+    "wan_static": [
+        (PPPOE, "set the wan to 203.0.113.5/24, gateway 203.0.113.1",
+         {"network.wan.username": None, "network.wan.password": None, "network.wan.proto": "static",
+          "network.wan.ipaddr": "203.0.113.5", "network.wan.netmask": "255.255.255.0",
+          "network.wan.gateway": "203.0.113.1"}),
+        ("", "wan static ip 203.0.113.5 netmask 255.255.255.0 gateway 203.0.113.1 dns 9.9.9.9 and 1.1.1.1",
+         {"network.wan.proto": "static", "network.wan.ipaddr": "203.0.113.5", "network.wan.netmask": "255.255.255.0",
+          "network.wan.gateway": "203.0.113.1", "network.wan.dns": ["9.9.9.9", "1.1.1.1"],
+          "network.wan6.device": "@wan"}),
+    ],
+    "wan_dhcp": [
+        (FIXED, "set the wan back to dhcp",
+         {**{"network.wan." + name: None for name in LINE}, "network.wan.dns": None, "network.wan.proto": "dhcp",
+          "network.wan6.device": "@wan"}),
+        (PPPOE, "set the wan back to dhcp",
+         {"network.wan.proto": "dhcp", "network.wan.username": None, "network.wan.password": None}),
+    ],
+    "wan_vlan": [
+        ("", "put the internet on vlan 7", {"network.wan.device": "wan.7", "network.wan6.device": "@wan"}),
+        (PPPOE, "remove the vlan from the wan", {"network.wan.device": "wan"}),
+        (PPPOE, "set vlan 20 on the internet connection", {"network.wan.device": "wan.20"}),
+    ],
+    "dhcp_dns": [
+        ("", "hand out 9.9.9.9 and 1.1.1.1 as dns by dhcp",
+         {"dhcp.lan.dhcp_option": ["6,9.9.9.9,1.1.1.1"], "dhcp.lan.dns_service": "0"}),
+        (ANNOUNCED, "hand out 1.1.1.1 as dns by dhcp", {"dhcp.lan.dhcp_option": ["6,1.1.1.1"]}),
+        ("", "announce the dns servers 9.9.9.9 and 2620:fe::fe to all devices",
+         {"dhcp.lan.dhcp_option": ["6,9.9.9.9"], "dhcp.lan.dns": ["2620:fe::fe"]}),
+    ],
+    "dhcp_dns_own": [
+        (ANNOUNCED, "announce the router itself as dns to the clients again",
+         {"dhcp.lan.dhcp_option": None, "dhcp.lan.dns_service": None}),
+    ],
+    "port_network": [
+        ("", "put lan3 into a network of its own",
+         {"network.@device[0].ports": ["lan1", "lan2", "lan4"], "network.net_lan3.device": "lan3",
+          "network.net_lan3.ipaddr": "192.168.3.1", "dhcp.net_lan3.interface": "net_lan3",
+          "firewall.net_lan3.input": "REJECT", "firewall.net_lan3_wan.dest": "wan",
+          "firewall.net_lan3_in.dest_port": "53 67"}),
+        ("", "lan3 should be a separate network with 192.168.50.1",
+         {"network.net_lan3.ipaddr": "192.168.50.1", "network.net_lan3.netmask": "255.255.255.0"}),
+    ],
+    "zone_policy": [
+        ("", "set the input policy of the lan zone to reject", {"firewall.@zone[0].input": "REJECT"}),
+        ("", "set the forward policy of the wan zone to drop", {"firewall.@zone[1].forward": "DROP"}),
+    ],
     "dns_servers": [("", "use cloudflare dns", {"network.wan.peerdns": "0", "network.wan6.peerdns": "0"})],
     "dns_own": [(HOME, "use the provider's dns again", {"network.wan.peerdns": None, "network.wan.dns": None})],
     "dns_name": [
@@ -165,7 +272,17 @@ CASES = {
     ],
 }  # fmt: skip
 # Some cases change more than what stands there: new sections as a whole, tested in test_english_changes.py.
-WHOLE = {"guest_setup", "block", "static_lease", "port_forward", "dns_servers", "time_zone", "device_name"}
+WHOLE = {
+    "guest_setup",
+    "block",
+    "static_lease",
+    "port_forward",
+    "dns_servers",
+    "time_zone",
+    "device_name",
+    "port_network",
+    "router_port_open",
+}
 # What cannot be, and words of the answer.
 REFUSED = {
     "set the 5 GHz channel to 6": "5 GHz",
@@ -187,6 +304,16 @@ REFUSED = {
     "remove the vpn peer phone": "",
     "set the wifi power to 99 dBm": "99",
     "unblock the domain example.com": "example.com",
+    "wan static 203.0.113.5 gateway 203.0.113.1": "netmask",
+    "set the wan to 203.0.113.5/24, gateway 198.51.100.1": "198.51.100.1",
+    "set the wan to 192.168.1.77/24, gateway 192.168.1.254": "192.168.1.1/24",
+    "put the internet on vlan 5000": "4094",
+    "connect by pppoe with user otto@isp.example": "password",
+    "put lan9 into a network of its own": "lan3",
+    "lan3 should be a separate network with 192.168.1.1": "lan",
+    "turn off the dmz": "",
+    "close port 68": "Allow-DHCP-Renew",
+    "open udp port 68 on the router": "already",
 }
 TABLE = [(intent, *case) for intent, cases in CASES.items() for case in cases]
 IDS = ["%s-%d" % (intent, at) for intent, cases in CASES.items() for at in range(len(cases))]
@@ -276,3 +403,74 @@ def test_number_of_a_channel_that_two_bands_have_means_the_lower_one():
     six = "uci set wireless.radio2=wifi-device\nuci set wireless.radio2.%s\n" % "band='6g'"
     router = router_with(six)
     assert router.changes(router.ask("set the wifi channel to 5")) == {"wireless.radio0.channel": "5"}
+
+
+def test_new_forward_stands_before_that_of_all_ports():
+    router = router_with(DMZ)
+    after = preview(router.files, steps_of(router.ask("forward port 443 to nas")))
+    names = [
+        one.options["name"] for one in model.parse(after["firewall"], "firewall").sections if one.type == "redirect"
+    ]
+    assert names == ["Forward 443 to nas", "all"]
+
+
+def test_port_that_is_not_ours_to_split_is_left_alone():
+    old = "uci add network switch\nuci set network.@switch[-1].name='switch0'\n"
+    sorted_by_vlan = "uci add network bridge-vlan\nuci set network.@bridge-vlan[-1].device='br-lan'\n"
+    for before, words in ((old, "swconfig"), (sorted_by_vlan, "VLANs")):
+        events = router_with(before).ask("put lan3 into a network of its own")
+        assert not calls_of(events) and words in text_of(events)
+    assert "swconfig" in text_of(router_with(old).ask("put the internet on vlan 7"))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "PPPoE login otto@isp.example password secret7x",
+        "das Internet braucht Benutzername und Passwort: otto@isp.example / secret7x",
+        "configura internet con usuario otto@isp.example y contraseña secret7x",
+        "PPPoEで接続して、ユーザー名はotto@isp.example、パスワードはsecret7x",
+        "宽带拨号，账号otto@isp.example，密码secret7x",
+    ],
+)
+def test_password_of_the_provider_is_in_no_words(sentence):
+    events = router_with().ask(sentence)
+    summary = calls_of(events)[0][1]["summary"]
+    assert "otto@isp.example" in summary and "secret7x" not in summary + text_of(events)
+    assert "uci set network.wan.password='secret7x'" in calls_of(events)[0][1]["commands"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "set the input policy of the lan zone to reject",
+        "setze die Input-Richtlinie der LAN-Zone auf reject",
+        "pon la política de entrada de la zona lan en reject",
+        "lanゾーンのinputポリシーをrejectにして",
+        "把lan区域的input策略设成reject",
+    ],
+)
+def test_policy_that_locks_the_owner_out_is_a_plan_and_no_time_zone(sentence):
+    router = router_with()
+    assert router.changes(router.ask(sentence)) == {"firewall.@zone[0].input": "REJECT"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("forward ports 8000 and 9000 to nas", ["8000", "9000"]),
+        ("leite die Ports 8000 bis 8010 und 9000 an nas weiter", ["8000-8010", "9000"]),
+        ("redirige los puertos 27015 a 27030 al nas", ["27015-27030"]),
+        ("ポート27015から27030をnasに転送して", ["27015-27030"]),
+        ("把端口27015到27030转发到nas", ["27015-27030"]),
+    ],
+)
+def test_every_port_and_range_is_forwarded(sentence, wanted):
+    router = router_with()
+    changes = router.changes(router.ask(sentence))
+    assert [value for path, value in sorted(changes.items()) if path.endswith(".src_dport")] == wanted
+
+
+def test_ports_of_two_protocols_are_said_one_after_the_other():
+    for sentence in ("forward udp 5000-5010 and tcp 6000 to nas", "UDP 5000-5010とTCP 6000をnasに転送して"):
+        assert not calls_of(router_with().ask(sentence))
