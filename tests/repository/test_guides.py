@@ -110,7 +110,7 @@ def test_an_intent_is_data(tmp_path):
         assert calls[0]["summary"] == texts["summary"].format(ip=address)
         operations, _ = uci_commands.parse("\n".join(calls[0]["commands"]))
         assert catalogue.check(operations, Clinic().router.config) == []
-    assert not_this == []
+    assert not any("commands" in call for call in not_this), "nothing is changed"
     assert [call["summary"] for call in in_other_words] == ["send the log to 192.168.1.50"], "by its frame alone"
     with open(os.path.join(REPOSITORY, "tests/eval/offline/training_en.jsonl"), encoding="utf-8") as handle:
         assert {*json.loads(handle.readline())} == {*training}
