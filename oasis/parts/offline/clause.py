@@ -265,6 +265,11 @@ class Lexicon:
         """Tell whether a word alone means something."""
         return any(meaning != FILLER for meaning in self._alone(word))
 
+    def is_own(self, word: str) -> bool:
+        """Tell whether a word alone is one of the router's own, or a small one, and so no name of a device."""
+        _, concepts, values = self.longest([word], 0)
+        return "provider" not in values and bool(concepts - _NAMES_TOO or values.keys() - _VALUES_TOO)
+
     def knows(self, word: str) -> bool:
         """Tell whether a word is in any phrase."""
         return self._phrases.get(word) is not None or self._has_stem(word)
@@ -628,7 +633,9 @@ _MINUTES = {"u_minute": 1, "u_hour": 60, "u_day": 1440, "u_week": 10080}
 _HALVES = {"u_am", "u_pm", "u_night"}
 _PARTS_OF_HOURS = {"u_halfto", "u_half", "u_quarter", "u_quarterto", "u_at"}
 _NAME_PARTS = late(r"[^\W_]+")
-_NO_NAMES = {*VERBS, "and"}
+# What a word may mean and yet name a device; a word that means anything else never does alone.
+_NAMES_TOO = {"thing", "person", "software", ORDINARY}
+_VALUES_TOO = {"device", "place", "country", "provider"}
 NAME_TOKENS = 4  # of a device's name as people say it
 
 
@@ -649,6 +656,10 @@ class Names:
             return ""
         near = [part for part in self._every if len(part) >= 4 and part.isalpha() and is_near(bare, part)]
         return min(near, default="")
+
+    def is_whole(self, words: list[str]) -> bool:
+        """Tell whether words are the whole name of a device."""
+        return words in self.parts
 
     def is_name(self, words: list[str]) -> bool:
         """Tell whether all words are parts of one device's name, each once."""
@@ -708,9 +719,7 @@ class Scanner:
             return name
         if not length:
             return Segment(at, at + 1, set(), {})
-        # A client chooses its name: one that is called "block" does not make that word a device.
-        is_small = FILLER in concepts and len(self._tokens[at].norm) < 4
-        if name and name.end - at == length and not (concepts & _NO_NAMES or is_small):
+        if name and name.end - at == length:
             values = {**values, **name.values}
         # A number word with the unit after it is one segment.
         measured = self._with_unit(at, at + length, values["number"]) if "number" in values else None
@@ -809,7 +818,7 @@ class Scanner:
         values = {"clock": f"{hour % 24:02d}:{minute:02d}"}
         if marks & _HALVES:
             values["half"] = "pm" if marks & {"u_pm", "u_night"} else "am"
-        return Segment(start, at, set(), values)
+        return Segment(start, at, marks & {"from_"}, values)
 
     def _minutes(self, at: int, minute: int) -> tuple[int, int]:
         length, concepts = self._concepts(at)
@@ -824,6 +833,7 @@ class Scanner:
     def _device(self, at: int) -> Segment | None:
         words: list[str] = []
         best: Segment | None = None
+        is_named = False  # a client chooses its name: one that is called "guest" does not make that word a device
         for place in range(at, min(at + NAME_TOKENS, len(self._tokens))):
             token = self._tokens[place]
             found = [part.casefold() for part in _NAME_PARTS.findall(token.norm)]
@@ -832,7 +842,8 @@ class Scanner:
             if token.is_quoted or not found[0] or not self._names.is_name(words + found):
                 break
             words += found
-            best = Segment(at, place + 1, set(), {"device": " ".join(words)})
+            is_named = is_named or not self._lexicon.is_own(token.norm)
+            best = Segment(at, place + 1, set(), {"device": " ".join(words)}) if is_named else None
             if token.tail:
                 break
         return best

@@ -43,7 +43,7 @@ SECTIONS = {COMMON: ("intents", "frames", "moments", "evidence", "places")}
 OF_A_LANGUAGE = ("grammar", "words", "evidence")
 _WIDE = ("ja", "zh")  # languages written without blanks
 _WORDS = {"words", "values", "fillers", "ordinary", "real_words", "sounds"}  # what the lexicon alone reads
-_LISTS = ("lead", "request", "trail", "questions", "answers")  # of patterns
+_LISTS = ("lead", "request", "trail", "questions", "answers", "only")  # of patterns
 _ALSO = ("patterns", "about")  # the same, of each intent
 
 

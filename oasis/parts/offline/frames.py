@@ -2,7 +2,8 @@
 
     "wifi password ?band|new {key?} !guest"    needs a word for wifi and one for password, may have some more words, may
                                                have a key, and is not meant where the word guest stands
-    {slot} must be there, {slot?} may be, {slot=value} is always so; {slot:type} when only a value of that type will do
+    {slot} must be there, {slot?} may be, {slot??} is asked for where it is not, {slot=value} is always so; {slot:type}
+    when only a value of that type will do
 
 A frame covers a clause when every word of it is a concept of the frame, in a slot, or a filler. What is left over
 costs: a word that no list knows or that means something else makes it less certain that this was meant.
@@ -19,7 +20,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
 
-from oasis.parts.offline.clause import FILLER, NAMED, ORDINARY
+from oasis.parts.offline.clause import FILLER, NAMED, ORDINARY, VERBS
 from oasis.parts.offline.slots import MOST_PORTS
 
 TYPE_CHECKING = False
@@ -68,6 +69,7 @@ _LINKS = {
     "de", "del", "la", "las", "los", "el", "y", "am", "an", "im", "in", "zum", "zur", "der", "die", "das", "dem",
     "von", "vom", "und", "of", "the", "and", "at", "by",
 }  # fmt: skip
+_OPPOSING = {"on", "off", "allow", "stop", "remove", "close", "unblock", "undo"}
 WIDTH = 6  # segments of an unquoted text
 CANDIDATES = 14
 # How doubtful a value is that is found by what stands around it, or because nothing else is left.
@@ -806,6 +808,7 @@ class Frame:
         self.needs: list[set[str]] = []
         self.wants: set[str] = set()
         self.bars: set[str] = set()
+        self.asked: set[str] = set()  # slots that are asked for when they are not said
         self.fixed: dict[str, str] = {}
         self.names = set(kinds)  # a value for no slot of the intent is understood, and left out
         slots: list[FrameSlot] = []
@@ -822,6 +825,7 @@ class Frame:
             else:
                 name, _, kind = word[1:-1].partition(":")
                 bare = name.rstrip("?")
+                self.asked |= {bare} if name.endswith("??") else set()
                 slots.append((bare, kind or kinds.get(bare, bare), not name.endswith("?")))
         self.meant = self.wants.union(*self.needs)
         self.slots = sorted(slots, key=lambda one: one[1] in FREE)  # values with a form of their own first
@@ -893,8 +897,15 @@ class Frames:
 
     def needed(self, intent: str) -> set[str]:
         """Return the slots without which no frame of an intent is whole."""
-        sets = [{name for name, _, must in frame.slots if must} | set(frame.fixed) for frame in self.of(intent)]
+        frames = self.of(intent)
+        sets = [{name for name, _, must in frame.slots if must} | {*frame.fixed, *frame.asked} for frame in frames]
         return set.intersection(*sets) if sets else set()
+
+    def verbs(self, intent: str) -> set[str]:
+        """Return the verbs that an intent needs, those left out that also say the opposite."""
+        if intent.endswith("_remove"):
+            return set()
+        return set().union(*[need for frame in self.of(intent) for need in frame.needs]) & VERBS - _OPPOSING
 
     def topic(self, intent: str) -> set[str]:
         """Return the concepts that every frame of an intent may be recognised by: what it is about."""

@@ -21,7 +21,7 @@ import time
 from collections.abc import Sequence
 
 from oasis.parts import install, is_here
-from oasis.parts.offline import accounting, caution, results, tables
+from oasis.parts.offline import accounting, amending, caution, results, tables
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.clause import VERBS, Lexicon, Names, Naming, narrow, spaced
 from oasis.parts.offline.frames import FREE, Frames
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Language,
         Message,
         MomentsTables,
+        Raw,
         ToolResult,
         WordsTables,
     )
@@ -56,6 +57,12 @@ CHANGE = "configure"
 CALL = "offline_"  # of the ids of our calls; then the language of their results
 _NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
 CHOICE = "2"  # what chooses the next reading
+_COURTESY = {"thanks", "greet"}
+_CORRECTS = {"no", "instead"}
+_NAME_WORDS = 3  # a longer text behind "no" is hardly a name
+_SPOKEN_OF = ("device", "devices")  # slots that a pronoun may stand for, also after other requests
+_TAKES_BACK = {"undo", "negation", "without", "remove", "no"}
+_OBJECTS = {"device", "devices", "domain", "port", "band", "proto"}  # slots that name what a change is made to
 CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 
@@ -210,6 +217,7 @@ class Answer:
     `parts` is what was understood, `missing` the slot that was asked for and `choices` the values that were offered for
     it, `is_guess` says that a yes is waited for, by a word or on a card, and `is_sure` that no model is needed. `other`
     is the next reading, `other_words` says it. `is_whole`: the sentence answered a question and said nothing else.
+    `is_done`: tools were called; `is_offer`: it was only explained.
     """
 
     def __init__(
@@ -224,6 +232,8 @@ class Answer:
         is_sure: bool = False,
         other: Sequence[Part] = (),
         other_words: str = "",
+        is_done: bool = False,
+        is_offer: bool = False,
     ) -> None:
         self.other = list(other)
         self.other_words = other_words
@@ -235,6 +245,8 @@ class Answer:
         self.choices = choices
         self.is_guess = is_guess
         self.is_sure = is_sure
+        self.is_done = is_done
+        self.is_offer = is_offer
 
     def events(self, language: str, turn: int) -> list[Event]:
         end: Event = {"type": "done", "stop_reason": "tool_use" if self.calls else "end_turn", "model": MODEL}
@@ -259,6 +271,9 @@ class Session:
         self._order = list(known.languages)
         self._kept = self._order[0]
         self._names: Names | None = None
+        self._spoken_of: Raw = {}
+        self._offered: Sequence[tuple[str, bool]] = ()  # what was last to be chosen from
+        self._done: list[Part] = []  # the requests of the messages before, that tools were called for
         self._understanders: dict[str, Understander] = {}
         self.language: Language = {}
         self.language_name = ""
@@ -305,11 +320,20 @@ class Session:
             # A name may be of another language: in a request that is understood, and as what was asked for.
             if foreign and not answer.missing[1] and not self._is_request(said):
                 return Answer(foreign)
-            answer = self._answer(said, answer)
+            before, answer = answer, self._answer(said, answer)
+            self._offered = answer.choices or self._offered
+            # What was not understood ends no dialogue, nor does a word of thanks.
+            if not answer.missing[1] and {part.intent for part in answer.parts} <= _COURTESY:
+                answer.parts, answer.is_done = before.parts, before.is_done
             lines = [text.strip().split("\n")[0] for text in (replied or "", answer.text)]
             if at < len(chain) - 1 and (replied is None or lines[0] != lines[1]):
                 # It was done, or somebody else asked, or the router changed since: what is left is the request.
-                answer = Answer("", answer.parts, other=() if replied else answer.other)
+                is_done = replied is None or (answer.is_done and answer.parts == before.parts)
+                answer = Answer("", answer.parts, is_done=is_done, other=() if replied else answer.other)
+                self._done += answer.parts if replied is None else []
+            for part in answer.parts:
+                said_now = {slot: raw for slot, raw in part.slots.items() if slot in _SPOKEN_OF}
+                self._spoken_of = said_now or self._spoken_of
         return answer
 
     def instead(self, messages: list[Message]) -> Answer | None:
@@ -345,22 +369,140 @@ class Session:
     def _answer(self, said: str, before: Answer) -> Answer:
         if before.is_guess and not before.missing[1]:
             reader = self.by_concepts(self._kept)
-            if reader.is_said(said, "yes"):
+            if reader.is_said(said, "yes") or reader.is_said(said, "it", {"yes", "set", "make"}):
                 return self._fulfil(before.parts)
             if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
                 return self._dropped()
         if before.other and (said.strip() == CHOICE or self.by_concepts(self._kept).is_said(said, "other")):
             return self._read_as(before.other)
         answer = self._replied(said, before) if before.missing[1] else None
+        answer = answer or self._partly(said, before)
+        if answer is None:
+            nth = None if before.missing[1] else self._nth(said)
+            back = amending.taken_back(nth) if nth else None
+            if back and self.by_concepts(self._kept).clause(said).concepts & amending.ENDING:
+                return self._fulfil([back])
+            before = Answer("", [nth], is_done=True) if nth else before
+            answer = self._amended(said, before)
         return answer or self._checked(said, self._understood(said, before))
 
     def _checked(self, said: str, answer: Answer) -> Answer:
         """Return an answer that acts only on all that a sentence says."""
         held = self._timely(said, answer)
-        return held if held is not answer else self._whole(said, answer)
+        return held if held is not answer or answer.is_offer else self._whole(said, answer)
+
+    def _partly(self, said: str, before: Answer) -> Answer | None:
+        """Return the answer to "only the first" or "undo the second" after several requests, None without."""
+        patterns, reader = self.use(self._kept), self.by_concepts(self._kept)
+        bare = patterns.without(said, "only")
+        is_only = bare != said
+        if len(before.parts) < 2 or not (is_only or reader.clause(said).concepts & _TAKES_BACK):
+            return None
+        reply = (patterns.answer(reader.within(bare, _TAKES_BACK), "reply") or ("", True))[0]
+        at = len(before.parts) - 1 if reply == "last" else int(reply) - 1 if reply.isdigit() else -1
+        if not 0 <= at < len(before.parts):
+            return None
+        is_kept = is_only and not reader.clause(said).concepts & _TAKES_BACK
+        gone = [one for place, one in enumerate(before.parts) if (place == at) != is_kept]
+        left = [one for one in before.parts if one not in gone]
+        if not before.is_done:
+            return self._fulfil(left)
+        back = [amending.taken_back(one) for one in gone]
+        parts = [one for one in [*back, *(left if is_kept else ())] if one and self._can(one)]
+        answer = self._fulfil(parts) if parts else Answer(self.language["texts"]["undo_part"])
+        answer.parts = left
+        return answer
+
+    def _nth(self, said: str) -> Part | None:
+        """Return the request that a word such as "the first one" means among those of several messages."""
+        patterns, reader = self.use(self._kept), self.by_concepts(self._kept)
+        reply = (patterns.answer(reader.within(said, {*VERBS, "back"}), "reply") or ("", True))[0]
+        at = int(reply) - 1 if reply.isdigit() else -1
+        return self._done[at] if len(self._done) > 1 and 0 <= at < len(self._done) else None
+
+    def _amended(self, said: str, before: Answer) -> Answer | None:
+        """Return the answer to a message that only changes a value of a request before; None for other messages."""
+        reader = self.by_concepts(self._kept)
+        said = self.use(self._kept).without(said, "only")
+        for part in before.parts[::-1]:
+            back = amending.taken_back(part) if "switch" not in part.slots else None
+            if back and reader.is_reversed(said, part) and self._can(back):
+                return self._fulfil([back])
+            found = reader.amended(said, part, self._new_world())
+            found = found or self._renamed(said, part) or self._other(said, part)
+            if found is None:
+                continue
+            slots, is_added = found
+            changed = {name for name, raw in slots.items() if part.slots.get(name) != raw}
+            for name, rule in self._intents[part.intent].get("slots", {}).items():
+                if changed & {name, rule.get("unless", "")} == {name}:
+                    slots.pop(rule.get("unless", ""), None)
+                elif rule.get("unless") in changed:
+                    slots.pop(name, None)
+            if is_added and not before.is_done and changed & {"devices"} and "devices" in part.slots:
+                slots["devices"] = (part.slots["devices"][0] + ", " + slots["devices"][0], True)
+            new = Part(part.intent, slots, part.score)
+            if not before.is_done:
+                return self._timely(said, self._fulfil([new if one is part else one for one in before.parts]))
+            # What was meant for another one is taken back there, where the router says that it was done.
+            is_other = changed & _OBJECTS or part.intent == "parental_times"
+            mistake = amending.taken_back(part) if not is_added and is_other else None
+            wanted: Part | None = new
+            if mistake and changed == {"devices"}:  # the devices that stay are left as they are
+                less, more = amending.differences(part.slots["devices"][0], slots["devices"][0])
+                mistake = Part(mistake.intent, {**mistake.slots, "devices": (less, True)}, 0) if less else None
+                wanted = Part(new.intent, {**slots, "devices": (more, True)}, 0) if more else None
+            if changed & {"band"} and slots.get("band", ("both", True))[0] == "both":
+                mistake = None
+            if mistake and changed == {"band"} and part.slots.get("band", ("both", True))[0] == "both":
+                band = {"2g": "5g", "5g": "2g"}.get(slots["band"][0], "")  # what is left of it
+                mistake = Part(mistake.intent, {**mistake.slots, "band": (band, True)}, 0) if band else None
+            if changed == {"until"} and not self._can(new) and not self._can(_lasting(part)):
+                return Answer(self.language["texts"]["no_end"], [new])
+            tried = [[one for one in many if one] for many in ((mistake, wanted), (wanted,), (mistake,))]
+            if mistake and wanted and "until" in slots:
+                tried = [[new]]  # one plan has one end
+            parts = next((many for many in tried if many and self._can(*many)), [new])
+            answer = self._timely(said, self._fulfil(parts))
+            answer.parts = [new]  # whatever had to be done for it, this is what was asked
+            return answer
+        return None
+
+    def _other(self, said: str, part: Part) -> tuple[Raw, bool] | None:
+        """Return the slots of a request with the other one of two devices that were offered."""
+        concepts = self.by_concepts(self._kept).clause(said).concepts
+        verbs = VERBS - self._known.frames.verbs(part.intent)
+        slot = next((name for name in _SPOKEN_OF if name in part.slots), "")
+        same = self._new_world().is_same_device
+        others = [one for one in self._offered if slot and not same(one[0], part.slots[slot][0])]
+        if not slot or "other" not in concepts or concepts & verbs or len(self._offered) != 2 or len(others) != 1:
+            return None
+        return {**part.slots, slot: others[0]}, bool(concepts & {"and", "also"})
+
+    def _renamed(self, said: str, part: Part) -> tuple[Raw, bool] | None:
+        """Return the slots of a request with another name, as "no, cellar" says one."""
+        reader, patterns = self.by_concepts(self._kept), self.use(self._kept)
+        named = [(slot, rule["type"]) for slot, rule in self._intents[part.intent].get("slots", {}).items()]
+        named = [(slot, kind) for slot, kind in named if slot in part.slots and kind in FREE]
+        bare = reader.within(said, _CORRECTS)
+        rest = said[said.rfind(bare) :] if bare else ""  # with its quotes, and nothing behind it
+        is_last = bool(bare) and len(rest) <= len(bare) + 1 and bare != said
+        if len(named) != 1 or not is_last or len(bare.split()) > _NAME_WORDS:
+            return None
+        raw = (bare, True) if rest != bare else patterns.answer(bare, named[0][1])
+        return ({**part.slots, named[0][0]: raw}, False) if raw and not self._is_request(bare) else None
+
+    def _can(self, *parts: Part) -> bool:
+        fulfilment = Fulfilment(self._new_world(), self._intents)
+        try:
+            for part in parts:
+                fulfilment.add(part)
+        except Problem:
+            return False
+        return True
 
     def _dropped(self) -> Answer:
-        return Answer(self.language["intents"]["cancel"]["text"], is_sure=True)
+        return Answer(self.language["intents"]["cancel"]["text"], [Part("cancel", {}, 0)], is_sure=True)
 
     def _replied(self, said: str, before: Answer) -> Answer | None:
         """Return the answer to usual words after a question for a value: the second, both, you choose, until seven.
@@ -403,7 +545,9 @@ class Session:
         tried = [reader.answered(said, part, name, self._intents[intent]["slots"][name]["type"]) for name in names]
         slots = next((one for one in tried if one), None)
         if slots is None:
-            return None
+            # One word after a question for a name is the name, whatever it is put together of.
+            is_word = rule["type"] in FREE and said.isascii() and len(said.split()) == 1
+            return self._completed(said, before) if is_word and not patterns.read(said, self._is_value)[0] else None
         parts = [Part(one.intent, {**one.slots, **slots}, one.score) if one is part else one for one in before.parts]
         return self._checked(said, self._fulfil(parts))
 
@@ -429,7 +573,7 @@ class Session:
         """Return an answer that acts only when its requests carry every time and condition of the sentence."""
         is_change = self._known.frames.is_change
         acts = [is_change(one.intent) or self._intents[one.intent].keys() & {"commands", "as"} for one in answer.parts]
-        if not any(acts):
+        if answer.is_offer or not any(acts):
             return answer
         words = self._known.moments(self._kept)
         wrong, endless = caution.impossible(said, answer.parts), words.endless(narrow(said))
@@ -446,7 +590,7 @@ class Session:
         fields = {"words": " … ".join(dict.fromkeys(outside))}
         wished = "" if answer.missing[1] else self._in_words(answer.parts)
         if not wished:
-            return Answer(sentence(words.say, fields))
+            return Answer(sentence(words.say, fields), answer.parts)
         return Answer(sentence(words.ask, {**fields, "request": wished}), answer.parts, is_guess=True)
 
     def times(self, said: str) -> list[tuple[str, list[str]]]:
@@ -495,6 +639,9 @@ class Session:
         is_held = False
         if any(self._known.frames.is_change(part.intent) for part in parts):
             is_held = bool(caution.stopped(self.by_concepts(name).clause(said), parts[0]))
+        # A word of the router's own is no device, whatever devices call themselves.
+        named = [part for part in parts for slot in _SPOKEN_OF if self._is_own(name, part, slot)]
+        is_held = is_held or bool(named)
         is_open = len(parts) == 1 and bool(parts[0].slots)
         if is_held or (is_open and self.by_concepts(name).speaks_against(said, parts[0])):
             parts = []
@@ -505,7 +652,7 @@ class Session:
             parts, topic = [], topic or parts[0].intent
             self._kept = name = self._by_familiarity(said)[0]
         if parts and (keep or not any(part.is_loose() for part in parts)):
-            return self._fulfil(parts)
+            return self._fulfil([self._referred(said, part) for part in parts])
         guess = self._guess(said, before)
         most = self._doubt(said, guess.parts)
         topic = topic or ("" if most else guess.parts[0].intent)
@@ -531,35 +678,73 @@ class Session:
             return self._fulfil(guess.parts)
         if guess.certainty:
             return self._asked(guess.parts, said)
+        if named:
+            slots = {slot: raw for slot, raw in named[0].slots.items() if slot not in _SPOKEN_OF}
+            return self._fulfil([Part(named[0].intent, slots, named[0].score)], is_sure=False)
         concepts = self.by_concepts(self._kept)
         if caution.is_later(concepts.clause(said)):
             words = self._known.words(self._kept).marks["timed"]
             return Answer(words if is_here("schedule") else words.replace("oasis schedule", install("oasis-schedule")))
         heard = concepts.clause(said).concepts
         is_asked = heard & {"howto", "ask"} and not heard & _NO_TOPIC
-        return Answer(self._explained(topic or (concepts.topic(said) if is_asked else "")))
+        topic = topic or (concepts.topic(said) if is_asked else "")
+        # Who is told how to do it may say: then do it.
+        offered = [Part(topic, {}, 0)] if topic and self._known.frames.is_change(topic) else []
+        return Answer(self._explained(topic), offered, is_guess=bool(offered), is_offer=True)
+
+    def _is_own(self, language: str, part: Part, slot: str) -> bool:
+        raw, is_quoted = part.slots.get(slot, ("", True))
+        return not is_quoted and self.by_concepts(language).is_own(raw)
+
+    def _referred(self, said: str, part: Part) -> Part:
+        """Return a request with the device that "it" means where it names none."""
+        rules = self._intents[part.intent].get("slots", {})
+        open_ = [
+            name for name in _SPOKEN_OF if name in rules and not rules[name].get("optional") and name not in part.slots
+        ]
+        raws = [self._spoken_of[name] for name in _SPOKEN_OF if name in self._spoken_of]
+        if not open_ or not raws or "it" not in self.by_concepts(self._kept).clause(said).concepts:
+            return part
+        return Part(part.intent, {**part.slots, open_[0]: raws[-1]}, part.score)
 
     def _guess(self, said: str, before: Answer) -> Guess:
         """Return what the words were taken for in the language that fits best, which then is in use.
 
         Tried are the languages that know most of the words, at most two: to others all of it could be a name.
         """
-        kept, best = self._kept, Guess()
+        kept, best, known = self._kept, Guess(), self._known.spoken(said)
         order = self._by_familiarity(said)
         unknown = {name: self.by_concepts(name).unknown(said) for name in order}
         order = sorted(order, key=lambda name: (unknown[name], name != kept))
         for name in order[:2]:
             if unknown[name] > unknown[order[0]] + (name == kept):
                 continue  # a slip is no other language
+            is_like = known[name] > known[kept] or unknown[name] < unknown[kept] + (not best.certainty)
+            if name != kept and not (is_like and (known[name] >= max(known[kept], 1) or not before.parts)):
+                continue  # one dialogue is in one language, until words of another one are said
             reader = self.by_concepts(name)
-            guess = reader.read(said, [] if before.missing[1] else before.parts)
+            guess = reader.read(said, [] if before.missing[1] else before.parts, self._spoken_of)
             if (guess.certainty, guess.score) > (best.certainty, best.score):
                 best, self._kept = guess, name
             if guess.certainty == SURE or reader.clause(said).concepts & {"negation", "howto", "hearsay"}:
                 break
+        if best.certainty < SURE and self._is_far(said, best, before):
+            return Guess()
         parts = merged(best.parts)
         several = together(self.by_concepts(self._kept).clause(said)) if len(parts) < 2 else []
         return Guess(several, UNSURE) if several else Guess(parts, best.certainty, best.score, best.loss)
+
+    def _is_far(self, said: str, guess: Guess, before: Answer) -> bool:
+        """Tell whether nobody would ask about a guess: mere courtesy, or something new in a few words of a dialogue."""
+        names, earlier = guess.names(), {part.intent for part in before.parts}
+        if names & {*_COURTESY, "cancel"}:
+            return True
+        is_change = self._known.frames.is_change
+        is_question = said.rstrip().endswith(("?", "？")) and not any(map(is_change, earlier))
+        is_new = bool(earlier) and not names & earlier
+        return is_new and (
+            self.by_concepts(self._kept).is_fragment(said) or (is_question and any(map(is_change, names)))
+        )
 
     def _asked(self, parts: list[Part], said: str = "") -> Answer:
         """Return requests that are not certain: what is likely in a sentence as calls, else said back as a question."""
@@ -588,7 +773,7 @@ class Session:
         )
 
     def _in_words(self, parts: list[Part]) -> str:
-        """Return requests as they are said back, "" when one of them cannot be done."""
+        """Return requests as they are said back, "" when one of them cannot be done, or is only explained."""
         wished = []
         for part in parts:
             try:
@@ -596,8 +781,8 @@ class Session:
             except Problem:
                 return ""
             texts = self.language["intents"].get(self._intents[part.intent].get("as", part.intent), {})
-            wished.append(sentence(texts.get("summary") or texts.get("says") or part.intent, fields))
-        return "; ".join(wished)
+            wished.append(sentence(texts.get("summary") or texts.get("says") or "", fields))
+        return "; ".join(wished) if all(wished) else ""
 
     def _completed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer after a question for a slot was answered, None when this is no answer to it."""
@@ -607,7 +792,7 @@ class Session:
         is_listed = kind in self.language.get("lists", {})
         # Nobody would check a text of other types: they have their words, which _replied knows.
         raw = reader.answer(said, kind) if is_listed or self._new_world().is_checked(kind) else None
-        if raw is None:
+        if raw is None or (slot in _SPOKEN_OF and not raw[1] and self.by_concepts(self._kept).is_own(raw[0])):
             return None
         answer = self._fulfil(_with(before.parts, intent, slot, [raw], is_list=True))
         answer.is_whole = True
@@ -651,6 +836,11 @@ class Session:
             choices=problem.offered() if slot[1] else (),
             is_sure=is_sure and not may_be_other,
         )
+
+
+def _lasting(part: Part) -> Part:
+    """Return a request without its end."""
+    return Part(part.intent, {name: raw for name, raw in part.slots.items() if name != "until"}, part.score)
 
 
 def _new_guest(part: Part) -> Part | None:

@@ -201,6 +201,15 @@ class Grammar:
                     longest, first, of = length, number, one.of
         return [], of
 
+    def without(self, sentence: str, name: PatternList) -> str:
+        """Return a sentence without the words of a list."""
+        tokens = tokenize(sentence[:SENTENCE_CHARS], self.fold)
+        for at in range(len(tokens) - 1, -1, -1):
+            length = self._prefix(tokens[at:], name)
+            if length:
+                sentence = sentence[: tokens[at].start] + sentence[tokens[at + length - 1].end :]
+        return sentence.strip()
+
     def answer(self, sentence: str, kind: str) -> tuple[str, bool] | None:
         """Return the value in an answer to a question for a slot of type `kind`, None when it holds none."""
         tokens = self._polite(tokenize(sentence[:SENTENCE_CHARS], self.fold))[0]

@@ -108,6 +108,8 @@ class Fulfilment:
                 if not _PATH.match(path):
                     raise ValueError(f"template {item}: path {path}")
                 is_type = path.count(".") == 1
+                if verb == "delete" and path.count(".") == 1:
+                    self._world.gone.add(path)
                 found.append(f"uci {verb} {path}" + (f"={text if is_type else quote(text)}" if equals else ""))
                 continue
             if "each" in item:
@@ -208,6 +210,11 @@ def _own_rules(device: Named, rules: list[Section], prefix: str) -> list[Fields]
     if rules and not own:
         raise Problem("blocked_by_other", device=device, rule=rules[0].get("name") or rules[0][".name"])
     return own
+
+
+def _span_of(rule: Section) -> tuple[object, object, list[str]]:
+    """Return start, end and days of a rule for some hours."""
+    return rule.get("start_time"), rule.get("stop_time"), _words(str(rule.get("weekdays") or "").lower())
 
 
 def _band_of(radio: Section) -> str:
@@ -832,6 +839,17 @@ class Sets:
 
     def hours(self) -> Rows:
         """Return a rule for each device, two where the time goes past midnight: the second is of the next day."""
+        rows: list[Fields] = []
+        for device in self._slots["devices"]:
+            present = [_span_of(rule) for rule in self._rejecting(device)]
+            for first, last, named in self._spans():
+                if (first, last, named.lower().split()) not in present:
+                    row = self._new_rule(_OWN_HOURS, "Hours", device)
+                    rows.append({**row, "start": first, "stop": last, "days": named})
+        return _some(rows, Problem("is_so_already"))
+
+    def _spans(self) -> list[tuple[str, str, str]]:
+        """Return start, end and days of each rule that some hours need."""
         start, stop = self._slots["from"], self._slots["to"]
         if start == stop:
             raise Problem("no_hours", clock=start)
@@ -840,23 +858,18 @@ class Sets:
         if start > stop:
             spans = [(start, "23:59:59", days), ("00:00", stop, [_DAYS[(_DAYS.index(day) + 1) % 7] for day in days])]
             spans = [span for span in spans if span[0] != span[1]]
-        rows: list[Fields] = []
-        for device in self._slots["devices"]:
-            present = [
-                (rule.get("start_time"), rule.get("stop_time"), _words(str(rule.get("weekdays") or "").lower()))
-                for rule in self._rejecting(device)
-            ]
-            for first, last, chosen in spans:
-                named = " ".join(day.capitalize() for day in chosen) if 0 < len(chosen) < 7 else ""
-                if (first, last, named.lower().split()) not in present:
-                    row = self._new_rule(_OWN_HOURS, "Hours", device)
-                    rows.append({**row, "start": first, "stop": last, "days": named})
-        return _some(rows, Problem("is_so_already"))
+        return [
+            (first, last, " ".join(day.capitalize() for day in chosen) if 0 < len(chosen) < 7 else "")
+            for first, last, chosen in spans
+        ]
 
     def hours_left(self) -> Rows:
         found: list[Fields] = []
         for device in self._slots["devices"]:
             timed = [rule for rule in self._rules_of(device) if rule.get("start_time")]
+            if "from" in self._slots:  # one of several spans
+                meant = [(first, last, named.lower().split()) for first, last, named in self._spans()]
+                timed = [rule for rule in timed if _span_of(rule) in meant]
             found += _own_rules(device, timed, _OWN_HOURS)
         return _some(found, Problem("no_hours_set", devices=self._slots["devices"]))
 
@@ -901,16 +914,21 @@ class Sets:
         return _with_passwords(self.guest_wifi())
 
     def switched(self) -> Rows:
-        found = [radio for radio in self._radios() if (radio.get("disabled") == "1") == self._is_on]
+        found = [one for one in self._radios() if (one.get("disabled") == "1") == self._is_on or self._gets_end(one)]
         if self._is_on:
             found += [section for _, section in self._access_points() if section.get("disabled") == "1"]
         rows = [{"section": section[".name"], "disabled": "0" if self._is_on else "1"} for section in found]
         return _some(rows, Problem("wifi_is_on" if self._is_on else "wifi_is_off"))
 
+    def _gets_end(self, section: Section) -> bool:
+        """Tell whether a state that ends by itself gets another end; said again without one, it stays as it is."""
+        place = f"wireless.{section['.name']}.disabled"
+        return "until" in self._slots and place in self._world.facts.ending()
+
     def guest_switched(self) -> Rows:
         rows: list[Fields] = []
         for row in self.guest_wifi():
-            if bool(row["off"]) == self._is_on:
+            if bool(row["off"]) == self._is_on or self._gets_end({".name": row["ap"]}):
                 rows.append({"section": row["ap"], "disabled": "0" if self._is_on else "1"})
             if self._is_on and row["radio_off"] and row["radio"]:
                 rows.append({"section": row["radio"], "disabled": "0"})

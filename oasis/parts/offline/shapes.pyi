@@ -96,7 +96,7 @@ class IntentTexts(TypedDict, total=False):
 
 Texts = dict[str, str]  # sentences by name
 WordList = Literal["stops", "vague", "joiners"]
-PatternList = Literal["lead", "request", "trail", "questions", "answers", "patterns", "about"]
+PatternList = Literal["lead", "request", "trail", "questions", "answers", "only", "patterns", "about"]
 
 class Language(TypedDict, total=False):
     language: str
@@ -123,6 +123,7 @@ class Language(TypedDict, total=False):
     questions: list[str]
     question_ends: list[str]
     answers: list[str]
+    only: list[str]
     asks: Texts
     intents: dict[str, IntentTexts]
     texts: Texts

@@ -110,6 +110,7 @@ class World:
         self.language = language
         self.providers = providers
         self.notes: dict[str, Fields] = {}  # to say with the plan: name of a text -> what stands in it
+        self.gone: set[str] = set()  # sections that an earlier request of this reply deletes
         self._places = places
         self._given: set[str] = set()
         self._articles = set(language.get("articles", ()))
@@ -120,7 +121,8 @@ class World:
         self.notes.setdefault(text, values)
 
     def sections(self, package: str, kind: str) -> list[Section]:
-        return [section for section in self.facts.config(package).values() if section.get(".type") == kind]
+        found = [section for section in self.facts.config(package).values() if section.get(".type") == kind]
+        return [section for section in found if f"{package}.{section['.name']}" not in self.gone]
 
     def free_name(self, package: str, prefix: str) -> str:
         """Return the first unused section name prefix_1, prefix_2, … and keep it for this reply."""
@@ -166,6 +168,13 @@ class World:
             if device and device not in found:
                 found.append(device)
         return found
+
+    def is_same_device(self, one: str, other: str) -> bool:
+        """Tell whether two names mean one device."""
+        try:
+            return self.device(one) == self.device(other)
+        except Problem:
+            return _letters(one) == _letters(other)
 
     def device(self, text: str) -> Named:
         """Return the device a name, part of a name, address or MAC means.

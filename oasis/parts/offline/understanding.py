@@ -25,19 +25,20 @@ import functools
 import math
 from itertools import combinations, pairwise
 
-from oasis.parts.offline import caution
+from oasis.parts.offline import amending, caution
 from oasis.parts.offline.clause import (
     ASKED,
     FILLER,
     ORDINARY,
     SENTENCE_CHARS,
     SENTENCE_TOKENS,
+    VERBS,
     Clause,
     Names,
     Scanner,
     narrow,
 )
-from oasis.parts.offline.frames import FREE, VALUE, Fit, Frame, Frames
+from oasis.parts.offline.frames import FREE, TOPICS, VALUE, Fit, Frame, Frames
 from oasis.parts.offline.reading import Part
 from oasis.parts.offline.tables import BASE, FIRST, Texts
 
@@ -45,6 +46,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.clause import Lexicon, Naming
     from oasis.parts.offline.shapes import Callable, Caution, EvidenceTables, IsValue, Raw, Sequence
+    from oasis.parts.offline.slots import World
 
     Cut = tuple[int, int]  # the end of one request and the start of the next, as numbers of segments
 
@@ -54,6 +56,7 @@ SCALE = 100  # weights are kept as whole numbers …
 STEP = 5  # … and used in steps: exact ones take a sixth more, and changed one of 508 answers
 MIDDLE = BASE * BASE // 2
 _ZERO = FIRST * BASE + FIRST + MIDDLE
+SMALL = 3  # letters of the words around a name: the kids
 BEGIN = 4  # letters of the beginning of a longer word, which its other forms have too
 _SIGNS = {"asked", "request", "following"}  # other signs are concepts that were said before
 # Values with a form of their own: the type counts, never the words; of the others the value counts too.
@@ -521,17 +524,25 @@ class Understander:
 
     # Whole sentences
 
-    def read(self, sentence: str, before: list[Part]) -> Guess:
-        """Return what a sentence asks for; `before` is what the one before asked for."""
+    def read(self, sentence: str, before: list[Part], spoken_of: Raw | None = None) -> Guess:
+        """Return what a sentence asks for; `before` is what the one before asked for, `spoken_of` what "it" means."""
         whole = self.clause(sentence)
         guess = self._whole(whole) if whole.segments else Guess()
-        if not before or not whole.segments:
+        it = dict(spoken_of or {}) if "it" in whole.concepts else {}
+        if "device" in it or "devices" in it:  # a wish may be about one or several
+            one = it.get("device") or it["devices"]
+            it = {"device": one, "devices": one, **it}
+        if not (before or it) or not whole.segments:
             return guess
-        last = before[-1]
+        last = before[-1] if before else Part("", {}, 0)
+        last = Part(last.intent, {**it, **last.slots}, last.score)
         if last.intent.startswith("guest_") and not whole.concepts & {"wifi", "guest", "admin"}:
             guess = self._of_guests(whole, guess)
         going_on = whole.concepts & {"also", "it", "other", "instead", "follow"} | whole.concepts_at(0) & {"and", "no"}
         goes_on = bool(going_on)
+        has_verb = any(one.concepts & VERBS for one in whole.segments if FILLER not in one.concepts)
+        if guess.certainty == SURE and has_verb and not going_on & {"it", "other", "follow"}:
+            return guess  # it says all that it needs
         if guess.certainty < SURE or goes_on:
             more = self._following(whole, last)
             if more.certainty > guess.certainty or (more.certainty and more.score >= guess.score):
@@ -557,6 +568,32 @@ class Understander:
         # A text of any words is found where the patterns of answers are.
         is_right = found is not None and found.loss <= SURE_LOSS and (kind not in FREE or len(slots) > 1)
         return slots if is_right and slots.get(slot, ("", False))[1] else {}
+
+    def amended(self, sentence: str, part: Part, world: World) -> tuple[Raw, bool] | None:
+        """Return what a message makes of the request before it; see amending.py."""
+        clause = self.clause(sentence)
+        frame = self._frames.loose(*_loose_key(part))
+        held = self._frames.brakes - {"negation", "forbid", "later"}
+        if frame is None or not clause.segments or clause.concepts & held:
+            return None
+        if ASKED in clause.signs and "no" not in clause.concepts_at(0):  # as 不 seems to
+            return None
+        return amending.amended(clause, part, frame, self._frames, world)
+
+    def is_reversed(self, sentence: str, part: Part) -> bool:
+        """Tell whether a sentence says nothing but the opposite of a request."""
+        return amending.is_reversed(self.clause(sentence), part)
+
+    def is_fragment(self, sentence: str) -> bool:
+        """Tell whether a sentence names no thing of the router and nothing to do: at 7, the big one."""
+        said = self.clause(sentence).segments
+        return not any(one.concepts & (VERBS | TOPICS) for one in said if FILLER not in one.concepts)
+
+    def within(self, sentence: str, around: set[str]) -> str:
+        """Return a sentence without the words of some concepts at its beginning and end."""
+        clause = self.clause(sentence)
+        inner = [at for at, one in enumerate(clause.segments) if not one.concepts & {*around, "and", "end_"}]
+        return clause.text(inner[0], inner[-1]) if inner else ""
 
     def speaks_against(self, sentence: str, part: Part) -> bool:
         """Tell whether a sentence hardly speaks for a request, and clearly for another one.
@@ -599,16 +636,29 @@ class Understander:
             return value
         return ""
 
+    def is_own(self, text: str) -> bool:
+        """Tell whether all words of a text are the router's own, so that it names no device.
+
+        Small words name one where they are its whole name: block kids.
+        """
+        lexicon = self._words.lexicon
+        words = [token.norm for token in lexicon.tokens(narrow(text)) if not token.is_quoted]
+        is_small = all(lexicon.longest([word], 0)[1] == {FILLER} for word in words)
+        if is_small and self._names.is_whole([word for word in words if len(word) > SMALL]):
+            return False
+        return all(map(lexicon.is_own, words))
+
     def unknown(self, sentence: str) -> int:
         """Return how many words of a sentence are in no list of this language, twice; mistyped ones once."""
         return sum(one.slips if one.is_known() else 2 for one in self.clause(sentence).segments)
 
-    def is_said(self, sentence: str, concept: str) -> bool:
-        """Tell whether a sentence says one concept, such as yes, and nothing else."""
+    def is_said(self, sentence: str, concept: str, others: set[str] | None = None) -> bool:
+        """Tell whether a sentence says one concept, such as yes, and nothing else but `others`, of which it has one."""
         segments = self.clause(sentence).segments
         # Many a word for yes also fills a sentence: alone it is the answer.
-        allowed = {concept, FILLER, *self._frames.always}
-        return any(concept in one.concepts for one in segments) and all(one.concepts & allowed for one in segments)
+        allowed = {concept, FILLER, *self._frames.always, *(others or ())}
+        is_said = any(concept in one.concepts for one in segments) and all(one.concepts & allowed for one in segments)
+        return is_said and (not others or any(one.concepts & others for one in segments))
 
     def topic(self, sentence: str) -> str:
         """Return the intent that a question or a forbidden wish is about, "" when there is none."""
@@ -731,7 +781,10 @@ class Understander:
         """Return the reading of a piece as one about the Wi-Fi of the guests, who were spoken of just before."""
         found = self._one(piece.part(piece.signs | {"guest"}))
         is_theirs = bool(found.parts) and found.parts[0].intent.startswith("guest_")
-        return found if is_theirs and found.certainty >= guess.certainty else guess
+        is_meant = "it" in piece.concepts or found.names() != {"guest_remove"}
+        if not is_theirs or found.certainty < guess.certainty:
+            return guess
+        return found if is_meant else found.at_most(UNSURE)
 
     def _severally(self, clause: Clause, odds: dict[str, float]) -> Guess:
         """Return the requests of a sentence of which each part speaks for one, as far as the evidence goes."""
