@@ -484,7 +484,8 @@ class Session:
         reader, patterns = self.by_concepts(self._kept), self.use(self._kept)
         named = [(slot, rule["type"]) for slot, rule in self._intents[part.intent].get("slots", {}).items()]
         named = [(slot, kind) for slot, kind in named if slot in part.slots and kind in FREE]
-        bare = reader.within(said, _CORRECTS)
+        said = narrow(said)
+        bare = reader.within(said, _CORRECTS) if reader.clause(said).concepts_at(0) & _CORRECTS else ""
         rest = said[said.rfind(bare) :] if bare else ""  # with its quotes, and nothing behind it
         is_last = bool(bare) and len(rest) <= len(bare) + 1 and bare != said
         if len(named) != 1 or not is_last or len(bare.split()) > _NAME_WORDS:

@@ -124,6 +124,7 @@ _ASKING_HOW = {"howto", "ask"}
 _ELSEWHERE = {"howto", "hearsay"}  # words of questions that the state of the router does not answer
 _LEADING = {"greet", "and", "also", "yes", "no", "follow", "it"}
 _GOES_ON = {"no", "instead", "to", "called", "is_", "it", "password", "name", "also", "follow", "and"}
+_LIGHT_VERBS = {"set", "make", "use", "give", "add", "show"}  # they need not say what a sentence is about
 _BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
 _LINES = {"wan_pppoe", "wan_static", "wan_dhcp", "zone_policy"}  # said as a list of values, each with its word
 _LISTED = {"device", "ip", "days", "number", "encryption", "clock", "hours", "band"}  # values that are said in a row
@@ -540,7 +541,8 @@ class Understander:
             guess = self._of_guests(whole, guess)
         going_on = whole.concepts & {"also", "it", "other", "instead", "follow"} | whole.concepts_at(0) & {"and", "no"}
         goes_on = bool(going_on)
-        has_verb = any(one.concepts & VERBS for one in whole.segments if FILLER not in one.concepts)
+        strong = VERBS - _LIGHT_VERBS
+        has_verb = any(one.concepts & strong for one in whole.segments if FILLER not in one.concepts)
         if guess.certainty == SURE and has_verb and not going_on & {"it", "other", "follow"}:
             return guess  # it says all that it needs
         if guess.certainty < SURE or goes_on:
