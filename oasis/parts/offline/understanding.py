@@ -533,7 +533,8 @@ class Understander:
         if "device" in it or "devices" in it:  # a wish may be about one or several
             one = it.get("device") or it["devices"]
             it = {"device": one, "devices": one, **it}
-        if not (before or it) or not whole.segments:
+        # All the others are not the one that was spoken of.
+        if not (before or it) or not whole.segments or {"everything", "other"} <= whole.concepts:
             return guess
         last = before[-1] if before else Part("", {}, 0)
         last = Part(last.intent, {**it, **last.slots}, last.score)
