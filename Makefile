@@ -21,7 +21,7 @@ help:
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
 	@echo "make soak          an hour of mixed work while everything around breaks, then the account (SECONDS=)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
-	@echo "make eval          plain language to a working router, judged (SERVICE=, BASE_URL=, MODEL=, KEY_FILE=, SAMPLE=, TASKS=, RECORD=, ANSWERS=, FOLDER=, COSTS=)"
+	@echo "make eval          plain language to a working router, judged (SERVICE=, BASE_URL=, MODEL=, KEY_FILE=, SAMPLE=, TASKS=, RECORD=, ANSWERS=, FOLDER=, COSTS=, SETS=)"
 	@echo "make peers         the programs that come nearest, installed and measured beside it (300 MB and some minutes)"
 	@echo "make lint          ruff, shellcheck, mypy, vermin"
 	@echo "make fmt           format"
@@ -121,7 +121,7 @@ eval: $(VENV)/dev
 	@$(BIN)/python3 tests/eval/eval.py --service $(or $(SERVICE),offline) $(if $(BASE_URL),--base-url $(BASE_URL)) \
 		$(if $(MODEL),--model $(MODEL)) $(if $(KEY_FILE),--key-file $(KEY_FILE)) $(if $(SAMPLE),--sample $(SAMPLE)) \
 		$(if $(FOLDER),--folder $(FOLDER)) $(if $(CONTEXT),--context-tokens $(CONTEXT)) $(if $(COSTS),--costs) \
-		$(if $(RECORD),--record $(RECORD)) $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(RESULTS),--results) $(TASKS)
+		$(if $(RECORD),--record $(RECORD)) $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(SETS),--sets) $(if $(RESULTS),--results) $(TASKS)
 	@$(if $(SERVICE)$(TASKS),,$(BIN)/python3 tests/eval/eval.py --service recorded --answers tests/eval/recorded/operator.jsonl --costs)
 
 lint: $(VENV)/dev
