@@ -753,7 +753,12 @@ class Session:
         if not wished:
             return self._fulfil(parts, is_sure=False)  # its own question tells what was understood
         is_likely, other = self.by_concepts(self._kept).likely(said, parts) if said else (False, [])
-        if is_likely:
+        frames = self._known.frames
+        is_change = any(frames.is_change(part.intent) for part in parts)
+        # What shows something has no card: with a word left out it is asked about.
+        if is_likely and (
+            is_change or not any(accounting.left(self.by_concepts(self._kept).clause(said), parts, frames))
+        ):
             return self._read_as(parts, other)
         return Answer(sentence(self.language["texts"]["confirm"], {"request": wished}), parts, is_guess=True)
 
