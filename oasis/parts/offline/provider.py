@@ -689,7 +689,7 @@ class Session:
         heard = concepts.clause(said).concepts
         is_asked = heard & {"howto", "ask"} and not heard & _NO_TOPIC
         topic = topic or (concepts.topic(said) if is_asked else "")
-        # Who is told how to do it may say: then do it.
+        # An owner who reads how it is done may say: then do it.
         offered = [Part(topic, {}, 0)] if topic and self._known.frames.is_change(topic) else []
         return Answer(self._explained(topic), offered, is_guess=bool(offered), is_offer=True)
 
