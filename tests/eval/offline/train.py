@@ -27,8 +27,8 @@ from tests.eval.offline.score import LANGUAGES, Reader, lines  # noqa: E402
 ROUNDS, RATE, DECAY = 150, 0.5, 1e-5
 SHARPER = 1.75  # weights that fit sentences which were not learned are that much larger: what decay took
 NEGATIVE = 2.5  # a sentence that asks for nothing counts so much: there are few of them, and they matter
-SEEN = 2  # a word that stands in fewer sentences is not learned
-LEAST = 0.2  # weights below are left out
+SEEN = 3  # a word that stands in fewer sentences is not learned
+LEAST = 0.4  # weights below are left out
 OUTSIDE = ("training_out.jsonl", os.path.join(ROOT, "tests", "parts", "offline", "nearly.jsonl"))
 
 
