@@ -98,7 +98,9 @@ def test_the_same_files_give_the_same_bytes_whatever_the_order_of_hashes():
 
 
 def test_what_is_installed_answers_as_a_clone(library):
-    said = [one["example"] for name in LANGUAGES for one in tables.load(name)["intents"].values() if "example" in one]
+    others = {name for name, one in tables.load("intents")["intents"].items() if "part" in one}  # not in this library
+    texts = [item for name in LANGUAGES for item in tables.load(name)["intents"].items()]
+    said = [one["example"] for name, one in texts if "example" in one and name not in others]
     said = [*said[::4], "nenne den router attic", "please colour the router at 25:00", "tunr on teh guest wifi"]
     assert replies(library, said) == replies(REPOSITORY, said)
 

@@ -29,8 +29,11 @@ TIMES = {"clock", "hours", "days", "duration"}
 STOPS = {"later", "condition", "past", "hearsay"}  # of the whole sentence: no change in any clause of it
 OTHERS = "others"  # somebody else does it
 # Intents that are said with two verbs, and those whose slots tell when.
-TWO_VERBS = {"wifi_both", "guest_setup", "wifi_restart", "reboot", "qos_limit", "parental_times", "undo", "keep"}
+TWO_VERBS = {
+    "wifi_both", "guest_setup", "wifi_restart", "reboot", "qos_limit", "parental_times", "wifi_hours", "undo", "keep",
+}  # fmt: skip
 CLOCKS, CLOCK_SLOTS = {"clock", "hours", "duration"}, {"until", "from", "to", "duration"}
+NIGHTLY = {"wifi_hours"}  # what is done again and again
 TIMED_SLOTS = {"until", "from", "to", "days", "duration"}
 FREE_SLOTS = {"ssid", "key", "user", "hostname", "name", "host", "text"}
 _STRONG = {"block", "unblock", "on", "off", "restart", "reboot", "install", "uninstall", "add"}
@@ -144,7 +147,8 @@ def stopped(clause: Clause, part: Part | None = None) -> set[str]:
             said |= one.concepts & (STOPS | {OTHERS})
             if set(one.values) & TIMES and not one.concepts & {FILLER, "fixed"} and not TIMED_SLOTS & set(slots):
                 said.add("later")
-    is_meant = {"from", "to"} <= set(slots)  # times without internet are said like that
+    # Times without internet are said like that; which ones may be asked for.
+    is_meant = {"from", "to"} <= set(slots) or (part is not None and part.intent in NIGHTLY)
     return said - {"later"} if is_meant else said
 
 
@@ -255,7 +259,7 @@ def left(moments: Moments, sentence: str, parts: list[Part], now_clock: str = ""
         "end": bool(_ENDS & set(slots)),
         "today": bool(_ENDS & set(slots)),
         "tomorrow": is_tomorrow,
-        "daily": {"from", "to"} <= set(slots) or "until" in slots,
+        "daily": {"from", "to"} <= set(slots) or "until" in slots or any(part.intent in NIGHTLY for part in parts),
         "day": "days" in slots,
     }
     names, text = _names(parts), bare(sentence)

@@ -60,6 +60,9 @@ SENTENCE_TOKENS = 80
 # The wave dash is one too: it stands between two numbers.
 _CJK = (("\u301c", "\u301c"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uff66", "\uff9f"))
 _QUOTES = ("“”", "„“", "„”", "«»", "‘’", '""', "``", "「」", "『』", "''")
+# A public key of SSH, with the comment that people copy along (RFC 4253, 6.6): one value of several words.
+_SSH_KEY = late(r"(?:ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d{3}|sk-\S+@openssh\.com) [\w+/]{40,}=*(?: \S+@[\w.-]*\w)?")
+_KEY = "ssh key"  # how such a token is written to be compared: no typed word has a blank
 # What stands for a secret (redaction/placeholders.py) is a value with its marks; without them it is a text of its own.
 SECRET = late("«secret:[0-9a-f]+»")
 _LEADING = "([{<¿¡"
@@ -103,6 +106,11 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
             tail = text[end : len(text) - len(text[end:].lstrip(_TRAILING))]
             found.append(Token("", at, start, last, tail, is_quoted=True))
             end += len(tail)
+            continue
+        key = _SSH_KEY.match(text, at) if text[at] in "es" else None
+        if key:
+            end = key.end()
+            found.append(Token(_KEY, at, at, end))
             continue
         end = at + 1
         while not _is_wide(text[at]) and end < len(text) and not text[end].isspace() and not _is_wide(text[end]):
@@ -220,7 +228,7 @@ class Segment:
         self.slips = slips
 
     def is_known(self) -> bool:
-        return bool(self.concepts or self.values)
+        return bool(self.concepts - {"room"} or self.values)  # a place in the house is a usual name, too
 
 
 class Lexicon:
@@ -864,7 +872,7 @@ def _shifted(hour: int, minute: int, marks: set[str]) -> tuple[int, int]:
         hour, minute = hour - 1, 45
     if "u_night" in marks and 5 <= hour <= 12:
         hour += 12  # 夜12時 is the end of the day
-    if "u_pm" in marks and hour < 12:
+    if "u_pm" in marks and 0 < hour < 12:  # 0:00 at night is midnight
         hour += 12
     if "u_am" in marks and hour == 12:
         hour = 0
@@ -879,6 +887,8 @@ def is_ipv6(text: str) -> bool:
 
 def _form(norm: str) -> dict[str, str]:
     """Return the values of a word that has a form of its own."""
+    if norm == _KEY:
+        return {"sshkey": "1"}
     if norm.isalpha():
         return {}
     if _LIKE_ADDRESS.match(norm):

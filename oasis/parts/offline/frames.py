@@ -222,6 +222,8 @@ class Filling:
         start, stop = self._hour_of(first), self._hour_of(last)
         halves = [self._segments[at].values.get("half") for at in (first, last)]
         start_later, stop_later = (f"{int(clock[:2]) + 12:02d}{clock[2:]}" for clock in (start, stop))
+        if halves[1] == "pm" and not halves[0] and "12:00" <= stop < start:
+            stop = f"{int(stop[:2]) - 12:02d}{stop[2:]}"  # from 23:00 to 6:00 at night: it passes midnight
         is_bare = not halves[0] and not self._text(first, first).startswith("0")
         is_stop_later = start == "12:00" and halves == [None, None]
         is_stop_later = is_stop_later or (halves == ["pm", None] and stop < start < stop_later)
@@ -372,7 +374,20 @@ class Filling:
 
     def domain(self) -> Found | None:
         found = self._with_value("domain")
-        return self._one_of("domain", found[0]) if found else self._quoted()
+        return self._one_of("domain", found[0]) if found else self._valued("app") or self._quoted()
+
+    def url(self) -> Found | None:
+        found = self._with_value("domain")
+        return self._typed(found[:1]) if found else None
+
+    def sshkey(self) -> Found | None:
+        found = self._with_value("sshkey")
+        return self._typed(found) if len(found) == 1 else None
+
+    def room(self) -> Found | None:
+        """Return a place in the house as it was typed."""
+        found = self._of("room")
+        return self._typed(found[:1], 0.0, False) if found else None
 
     def text(self) -> Found | None:
         """Return words to look for: what stands in quotes, or is in no list."""
@@ -446,6 +461,19 @@ class Filling:
         found = self._with_value("number", "range")
         chosen = [at for at in found if self._clause.before(at) in self._of("port")] or found
         return Found(self._port_text(chosen[0]), {chosen[0]}) if chosen else None
+
+    def newport(self) -> Found | None:
+        """Return the one number that a port becomes: what it was before is named, too, by people who are careful."""
+        found = self._with_value("number")
+        new = [at for at in found if not self._concepts(self._clause.before(at, "port")) & {"from_", "instead", "no"}]
+        behind = [at for at in new if not self._concepts(self._clause.after(at)) & {"from_", "instead", "no"}]
+        named = [at for at in (behind or new) if self._value(at, "number") != "22" or len(new) == 1]
+        return self._one_of("number", named[0]) if len(named) == 1 else None
+
+    def oldport(self) -> Found | None:
+        """Return the number that is left of two: the port that there was."""
+        found = self._with_value("number")
+        return self._one_of("number", found[0]) if len(found) == 1 else None
 
     def speed(self) -> Found | None:
         """Return the speed that a word for down or up stands at; a bare number has the unit of the other one.
@@ -673,7 +701,7 @@ class Filling:
                 continue
             if "quoted" in segment.values:
                 found.append((at, at))
-            elif self._is_mark_word(at) or (segment.concepts - {FILLER} and self._text(at, at) >= "\u3040"):
+            elif self._is_mark_word(at) or (segment.concepts - {FILLER, "room"} and self._text(at, at) >= "\u3040"):
                 continue  # a wide word that means something is no name without quotes
             elif not segment.is_known() or segment.slips or self._is_marked(at):
                 found += [(at, end) for end in self._ends(at)]

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 MODEL = "intents"
 CHANGE = "configure"
 CALL = "offline_"  # of the ids of our calls; then the language of their results
+_OF_SITES = {"block": "dns_block", "unblock": "dns_unblock"}
 _NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
 CHOICE = "2"  # what chooses the next reading
 _COURTESY = {"thanks", "greet"}
@@ -214,9 +215,10 @@ class Provider:
 class Answer:
     """What one owner message leads to: words, or calls.
 
-    `parts` is what was understood, `missing` the slot that was asked for and `choices` the values that were offered for
-    it, `is_guess` says that a yes is waited for, by a word or on a card, and `is_sure` that no model is needed. `other`
-    is the next reading, `other_words` says it. `is_whole`: the sentence answered a question and said nothing else.
+    `parts` is what was understood, or what is offered `instead_of` it, `missing` the slot that was asked for and
+    `choices` the values that were offered for it, `is_guess` says that a yes is waited for, by a word or on a card, and
+    `is_sure` that no model is needed. `other` is the next reading, `other_words` says it. `is_whole`: the sentence
+    answered a question and said nothing else.
     `is_done`: tools were called; `is_offer`: it was only explained.
     """
 
@@ -234,6 +236,7 @@ class Answer:
         other_words: str = "",
         is_done: bool = False,
         is_offer: bool = False,
+        instead_of: Sequence[Part] = (),
     ) -> None:
         self.other = list(other)
         self.other_words = other_words
@@ -247,6 +250,7 @@ class Answer:
         self.is_sure = is_sure
         self.is_done = is_done
         self.is_offer = is_offer
+        self.instead_of = list(instead_of)
 
     def events(self, language: str, turn: int) -> list[Event]:
         end: Event = {"type": "done", "stop_reason": "tool_use" if self.calls else "end_turn", "model": MODEL}
@@ -557,7 +561,8 @@ class Session:
         frames, texts = self._known.frames, self.language["texts"]
         if answer.is_whole or not (answer.calls or answer.missing[1] or answer.is_guess):
             return answer
-        values, words = accounting.left(self.by_concepts(self._kept).clause(said), answer.parts, frames)
+        clause, understood = self.by_concepts(self._kept).clause(said), answer.instead_of or answer.parts
+        values, words = accounting.left(clause, understood, frames)
         if not values and not words:
             return answer
         fields = {"words": " … ".join(values + words)}
@@ -574,7 +579,8 @@ class Session:
         """Return an answer that acts only when its requests carry every time and condition of the sentence."""
         is_change = self._known.frames.is_change
         acts = [is_change(one.intent) or self._intents[one.intent].keys() & {"commands", "as"} for one in answer.parts]
-        if answer.is_offer or not any(acts):
+        is_asked = answer.missing[0] in caution.NIGHTLY  # that question is about the times
+        if answer.is_offer or is_asked or not any(acts):
             return answer
         words = self._known.moments(self._kept)
         wrong, endless = caution.impossible(said, answer.parts), words.endless(narrow(said))
@@ -825,9 +831,20 @@ class Session:
         notes = [sentence(self.language["texts"][name], fields) for name, fields in world.notes.items()]
         words = [*fulfilment.words, *notes]
         text = "\n".join(words) + ("\n" if fulfilment.calls and words else "")
+        offered = self._intents[parts[0].intent].get("offers", "") if len(parts) == 1 else ""
+        if offered:  # what is possible instead, for a yes
+            slots = self._intents[offered].get("slots", {})
+            instead = [Part(offered, {name: raw for name, raw in parts[0].slots.items() if name in slots}, 0.0)]
+            question = self._in_words(instead)
+            if question:
+                asked = sentence(self.language["texts"]["instead"], {"request": question})
+                return Answer(text + "\n" + asked, instead, is_guess=True, instead_of=parts)
         return Answer(text, parts, calls=fulfilment.calls, is_sure=is_sure)
 
     def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part], is_sure: bool) -> Answer:
+        meant = _OF_SITES.get(slot[0]) if problem.text == "site" else None
+        if meant:  # what is to be blocked is no device: it is asked about, as it is for everybody then
+            return self._asked([Part(meant, {"domain": (str(problem.values["value"]), True)}, 0.0)])
         slot = (slot[0], slot[1] or problem.slot)
         texts = self.language["intents"].get(slot[0], {})
         template = texts.get("ask", {}).get(slot[1]) if problem.text == "missing" else None

@@ -30,7 +30,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*\{[^\[\]]*)\]")
 _BANDS = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz", "60g": "60 GHz"}
 # A chat on a phone shows about so many lines before they are a heap; the page has the rest.
-LINES, FINDINGS, LOG_LINES, NETWORKS, PACKAGES = 60, 8, 20, 10, 20
+LINES, FINDINGS, LOG_LINES, NETWORKS, PACKAGES, DEVICES = 60, 8, 20, 10, 20, 12
 # Of the owner's or a model's words, of explanations, of a line, of a result that was too long, of a foreign message.
 WORDS_CHARS, TEXT_CHARS, LINE_CHARS, RAW_CHARS, ERROR_CHARS = 120, 200, 160, 2000, 400
 RESULT_CHARS = 64 * 1024  # a larger result is not read; ours are a few kB
@@ -42,6 +42,7 @@ _STATES = {
     "rolled_back": "state_rolled_back",
     "rollback_failed": "state_rollback_failed",
 }
+_RATES = (("down", "receives_kbit_s"), ("up", "sends_kbit_s"))
 _FAULTS = {"policy": "refused", "apply": "failed", "rollback": "rollback_failed"}  # code of an error -> what it means
 
 
@@ -177,6 +178,9 @@ class Report:
         ] or [self._texts["no_wifi"]]
 
     def _network(self, one: Data) -> str:
+        heard = [one["signal_dbm"] for one in _rows(one.get("clients")) if isinstance(one.get("signal_dbm"), int)]
+        if heard:  # the weakest one has the trouble
+            one = {**one, "heard": len(heard), "weakest": min(heard)}  # type: ignore[type-var]
         is_open = str(one.get("encryption", "")) in ("", "none", "owe")
         band = _BANDS.get(str(one.get("band")), one.get("band"))
         state = self._texts["on" if one["on"] else "off"] if "on" in one else ""
@@ -378,6 +382,41 @@ class Report:
         lines += [self._say(name, {**one, "about": _cut(one.get("about", ""))}) for one in found[:PACKAGES]]
         lines += self._more((count if isinstance(count, int) else len(found)) - PACKAGES)
         return [*lines, self._texts["packages_image"]] if is_newer else lines
+
+    def tool_look(self, data: Data) -> list[str]:
+        """Return who sends and receives how much, or what a speed test measured; other subjects have no words here."""
+        if data.get("what") == "speed":
+            lines = [self._say("speed", data)]
+            for name in ("download", "upload"):
+                one = _table(data.get(name))
+                if "mbit_s" in one:
+                    lines.append(self._say("speed_" + name, one))
+            return lines
+        if data.get("what") != "traffic":
+            return []
+        found = _rows(data.get("devices"))
+        lines = [self._texts["usage" if found else "usage_none"]]
+        for one in found[:DEVICES]:
+            rates = {name: round(rate / 1000, 1) for name, key in _RATES if isinstance(rate := one.get(key), int)}
+            sizes = {"received": _size(one.get("received_bytes")), "sent": _size(one.get("sent_bytes"))}
+            name = clean.name(one.get("name") or one.get("ip") or one.get("device"))
+            lines.append(self._say("usage_device", {**rates, **sizes, "name": name}))
+        left = data.get("left_out")
+        lines += self._more(len(found) - DEVICES + (left if isinstance(left, int) else 0))
+        source = self._texts.get(f"usage_{data.get('source')}", "")
+        return [*lines, source] if found and source else lines
+
+    def tool_schedule_create(self, data: Data) -> list[str]:
+        """Return when a job comes, and whether it waits for the owner then."""
+        if data.get("status") != "made":
+            return []
+        is_ahead = "approved for each run" in str(data.get("note"))
+        wish = clean.line(data.get("wish", ""))[:WORDS_CHARS]
+        lines = [self._say("scheduled", {**data, "wish": wish})]
+        return lines if is_ahead else [*lines, self._texts["scheduled_waits"]]
+
+    def tool_ssh_keys(self, data: Data) -> list[str]:
+        return [self._texts["ssh_key_added"]] if data.get("status") == "done" else []
 
     def tool_power(self, data: Data) -> list[str]:
         return [self._say("shutdown" if data.get("action") == "shutdown" else "reboot", data)]

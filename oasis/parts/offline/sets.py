@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from oasis.catalogue.address_text import mask_bits, text_of
 from oasis.core.addresses import number4
+from oasis.parts import install, is_here
 from oasis.parts.offline.results import fill, sentence
 from oasis.parts.offline.slots import ENCRYPTION, Problem, World, host_label, is_host4
 from oasis.uci.package import quote
@@ -23,7 +24,19 @@ if TYPE_CHECKING:
     from typing import Literal, TypeVar
 
     from oasis.parts.offline.reading import Part
-    from oasis.parts.offline.shapes import AccessPoint, Fields, Intent, Item, Json, Named, Rows, Section, Slots, Value
+    from oasis.parts.offline.shapes import (
+        AccessPoint,
+        Call,
+        Fields,
+        Intent,
+        Item,
+        Json,
+        Named,
+        Rows,
+        Section,
+        Slots,
+        Value,
+    )
 
     Row = TypeVar("Row")
 
@@ -67,17 +80,18 @@ class Fulfilment:
             self._change.update(commands=list(self._commands), summary="; ".join(self._summaries))
             if until:
                 self._change["until"] = until
-            for text, rows in intent.get("notes", {}).items():
-                for row in sets.rows_of(rows)[:1]:
-                    self._world.note(text, {**fields, **row})
-        elif "tool" in intent:
-            given: dict[str, Json] = {
-                key: [fill(item, fields) for item in one] if isinstance(one, list) else fill(one, fields)
-                for key, one in intent["input"].items()
-            }
-            self.calls.append((intent["tool"], given))
-        else:
+        elif "part" in intent and not is_here(intent["part"]):
+            raise Problem("needs_part", install=install("oasis-" + intent["part"]))
+        alone: list[Call] = [{"tool": intent["tool"], "input": intent["input"]}] if "tool" in intent else []
+        for call in intent.get("calls", alone):
+            for row in sets.rows_of(call["each"]) if "each" in call else [{}]:
+                given = {key: _given(one, {**fields, **row}) for key, one in call["input"].items()}
+                self.calls.append((call["tool"], given))
+        if "text" in texts:
             self.words.append(sentence(texts["text"], fields))
+        for text, noted in intent.get("notes", {}).items():
+            for row in sets.rows_of(noted)[:1]:
+                self._world.note(text, {**fields, **row})
 
     def checked(self, part: Part) -> tuple[Slots, Fields]:
         """Return the slots that were said, and the fields of templates: "" for the others. Raises: Problem."""
@@ -120,6 +134,18 @@ class Fulfilment:
             for row in rows:
                 found += self._filled(item["do"], {**fields, **row}, sets)
         return found
+
+
+def _given(value: Json, fields: Fields) -> Json:
+    """Return an argument of a tool with the fields in it; one that is a field alone is that field as it is."""
+    if isinstance(value, list):
+        return [_given(one, fields) for one in value]
+    if isinstance(value, dict):
+        return {key: _given(one, fields) for key, one in value.items()}
+    whole = fields.get(value[1:-1]) if isinstance(value, str) and value[:1] == "{" else None
+    if isinstance(whole, list) and all(isinstance(one, str) for one in whole):
+        return whole
+    return fill(value, fields) if isinstance(value, str) else value
 
 
 _POOL_PREFIX = 24  # longer prefixes have no room for the usual pool of 150 addresses from .100
@@ -598,6 +624,99 @@ class Sets:
 
     def upnp(self) -> Rows:
         return self._switched(self._installed("upnpd", "upnpd", "miniupnpd-nftables"), "enabled", "upnpd")
+
+    def ssh(self) -> Rows:
+        """Return the one SSH server with what changes: its port, or both switches of logins by password."""
+        every = [one for one in self._sections("dropbear", "dropbear") if str(one.get("enable") or "1") != "0"]
+        if len(every) != 1:
+            raise Problem("ssh_many", count=len(every))
+        name, port = self._reference(every[0], "dropbear"), str(self._slots.get("port", ""))
+        if not port:
+            state = "on" if self._is_on else "off"
+            options = ("PasswordAuth", "RootPasswordAuth")
+            words = {"on": ("on", "1", "yes", "true", "enabled", ""), "off": ("off", "0", "no", "false", "disabled")}
+            wrong = [one for one in options if str(every[0].get(one) or "") not in words[state]]
+            rows: list[Fields] = [{"section": name, "option": one, "value": state} for one in wrong]
+            return _some(rows, self._so_already("SSH"))
+        if not port.isdigit():
+            raise Problem("bad_port", value=port)
+        if str(every[0].get("Port") or "22") == port:
+            raise Problem("is_so_already")
+        pages = self._sections("uhttpd", "uhttpd")
+        used = [at for one in pages for name in ("listen_http", "listen_https") for at in _words(one.get(name))]
+        if port == "53" or port in [at.rpartition(":")[2] for at in used]:
+            raise Problem("port_used", port=port)
+        return [{"section": name, "option": "Port", "value": port}]
+
+    def new_ssh_port(self) -> Rows:
+        """Return a row with where SSH is found afterwards; for a note."""
+        own = next(iter(_words(self._config("network").get("lan", {}).get("ipaddr"))), "").partition("/")[0]
+        return [{"address": own}] if own else []
+
+    def redirect(self) -> Rows:
+        """Return what sends visitors of the router's page to HTTPS, where it is served at all."""
+        section = self._installed("uhttpd", "uhttpd", "uhttpd")
+        if self._is_on and not section.get("listen_https"):
+            raise Problem("needs_package", package="luci-ssl")
+        return self._switched(section, "redirect_https", "HTTPS")
+
+    def guest_ipv6(self) -> Rows:
+        """Return what has to change so that the guests get IPv6 or not."""
+        names = [str(one[".name"]) for one in self._sections("network", "interface") if _is_guest(one)]
+        pools = [one for one in self._sections("dhcp", "dhcp") if str(one.get("interface", one[".name"])) in names]
+        _some(pools, Problem("no_guest"))
+        rows: list[Fields] = []
+        for one in pools:
+            for option in ("ra", "dhcpv6"):
+                if (str(one.get(option) or "disabled") == "disabled") == self._is_on:
+                    path = f"dhcp.{self._reference(one, 'dhcp')}.{option}"
+                    rows.append({"path": path, "value": "server" if self._is_on else "disabled"})
+        for name in names if self._is_on else ():
+            if not self._config("network")[name].get("ip6assign"):
+                rows.append({"path": f"network.{name}.ip6assign", "value": "64"})
+        return _some(rows, self._so_already("IPv6"))
+
+    def wifi_jobs(self) -> Rows:
+        """Return the two jobs that turn the radios off and on again, with the words and commands of each."""
+        start, stop = self._slots["from"], self._slots["to"]
+        if start == stop:
+            raise Problem("no_hours", clock=start)
+        radios = [radio for radio in self._radios() if radio.get("disabled") != "1"]
+        _some(radios, Problem("wifi_is_off"))
+        days = [day for day in _DAYS if day in self._slots.get("days", " ".join(_DAYS)).split()]
+        rows: list[Fields] = []
+        for state, clock in (("off", start), ("on", stop)):
+            if state == "on" and start > stop:
+                days = [_DAYS[(_DAYS.index(day) + 1) % 7] for day in days]
+            named = {"switch_name": self._world.label("switch", state)}
+            named["band_name"] = self._world.label("band", self._slots.get("band", ""))
+            summary = sentence(self._world.language["intents"]["wifi_switch"]["summary"], named)
+            value = "1" if state == "off" else "0"
+            commands = [f"uci set wireless.{radio['.name']}.disabled='{value}'" for radio in radios]
+            when = clock + (" daily" if len(days) == 7 else f" custom({','.join(days)})")
+            rows.append({"when": when, "wish": summary, "commands": commands})
+        return rows
+
+    def radios_asleep(self) -> Rows:
+        """Return a row when no radio sends, so that nobody is on the Wi-Fi; for a note."""
+        radios = self._sections("wireless", "wifi-device")
+        return [{"wifi": ""}] if radios and all(one.get("disabled") == "1" for one in radios) else []
+
+    def reached(self) -> Rows:
+        """Return the address of the device, where one is known."""
+        ip = self._slots["device"]["ip"]
+        return [{"ip": ip}] if ip else []
+
+    def held_back(self) -> Rows:
+        """Return a rule of the firewall that keeps the device off the internet; for a note."""
+        device = self._slots["device"]
+        return [{"rule": one.get("name") or one[".name"]} for one in self._rejecting(device)] if device["mac"] else []
+
+    def held_app(self) -> Rows:
+        """Return the domain that is blocked here by DNS, where it is one of the application; for a note."""
+        app = self._slots["app"]
+        entries = [entry for one in self._sections("dhcp", "dnsmasq") for entry in _words(one.get("address"))]
+        return [{"domain": entry.strip("/")} for entry in entries if app in entry.split("/")[1:-1]]
 
     def adblock(self) -> Rows:
         section = self._installed("adblock", "adblock", "adblock")

@@ -57,6 +57,11 @@ class SlotRule(TypedDict, total=False):
 Item = str | "Step"
 Step = TypedDict("Step", {"each": str, "if": str, "unless": str, "do": Required[list[Item]]}, total=False)
 
+class Call(TypedDict, total=False):
+    tool: Required[str]
+    input: Required[dict[str, Json]]
+    each: str  # a set: one call for each of its rows
+
 Intent = TypedDict(
     "Intent",
     {
@@ -64,9 +69,12 @@ Intent = TypedDict(
         "commands": list[Item],
         "notes": dict[str, str],  # name of a text -> set of sets.SETS; said with the plan where the set has a row
         "tool": str,
-        "input": dict[str, str | list[str]],
+        "input": dict[str, Json],
         "check": str,  # a set that refuses what cannot be
         "as": str,  # the intent that does it
+        "part": str,  # the optional part that has its tools
+        "calls": list[Call],  # several tools
+        "offers": str,  # the intent that is offered instead, of what cannot be done
     },
     total=False,
 )
@@ -261,6 +269,7 @@ Value = str | list[str] | Named | list[Named] | Place
 Slots = TypedDict(
     "Slots",
     {
+        "app": str,
         "address": str,
         "band": str,
         "chain": str,

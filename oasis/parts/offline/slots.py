@@ -198,7 +198,7 @@ class World:
         if found:
             raise Problem("device_ambiguous", value=text[:40], choices=_choices(found), devices=found)
         if re.match(r"(?:https?://)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:/|\Z)", text.lower()):
-            raise Problem("site", value=text[:40])
+            raise Problem("site", value=text[:253])
         if not known:
             raise Problem("device_none", value=text[:40])
         raise Problem("device_unknown", value=text[:40], choices=_choices(known), devices=known)
@@ -388,6 +388,11 @@ class World:
             return self.device(text)["ip"] or name
         except Problem:
             return self.check_hostlabel(text, is_quoted)
+
+    def check_url(self, text: str, is_quoted: bool) -> str:
+        if not re.match(r"(?:https?://)?[\w.-]+\.[a-z]{2,24}(?::\d+)?(?:/\S*)?\Z", text, re.IGNORECASE | re.ASCII):
+            raise Problem("bad_domain", value=text[:60])
+        return text
 
     def check_name(self, text: str, is_quoted: bool) -> str:
         bare = self._without_stop(text, is_quoted)

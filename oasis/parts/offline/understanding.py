@@ -62,7 +62,7 @@ _SIGNS = {"asked", "request", "following"}  # other signs are concepts that were
 # Values with a form of their own: the type counts, never the words; of the others the value counts too.
 _BY_FORM = {
     "quoted", "ip", "cidr", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "width", "speed",
-    "power", "device", "decimal", "socket",
+    "power", "device", "decimal", "socket", "app", "sshkey",
 }  # fmt: skip
 _NAMED = {"service", "package", "place", "country", "provider"}  # values whose type alone counts, with their words
 
@@ -835,7 +835,13 @@ _COMPLETING = {
     "wan_pppoe": {"wan_vlan"},
     "wan_static": {"wan_vlan", "dns_servers"},
     "wan_dhcp": {"wan_vlan"},
+    "trouble_device": {"diagnose"},
+    "trouble_place": {"diagnose"},
+    "trouble_app": {"diagnose"},
+    "stranger": {"devices"},
+    "usage_now": {"devices", "traffic"},
 }
+_COVERED = {"diagnose", "devices", "traffic"}  # these say less, whichever comes first
 _SWITCHED = {
     "guest": "guest_switch", "wifi": "wifi_switch", "upnp": "upnp_switch", "ipv6": "ipv6_switch",
     "vpn": "vpn_switch", "qos": "qos_switch", "ads": "adblock_switch", "ntp": "ntp_switch", "led": "led_switch",
@@ -878,7 +884,10 @@ def merged(parts: list[Part]) -> list[Part]:
     """Return the requests of a sentence, those that complete one another as one."""
     found: list[Part] = []
     for part in parts:
-        whole = _completed(found[-1], part) if found else None
+        last = found[-1] if found else None
+        whole = _completed(last, part) if last else None
+        if last and not whole and last.intent in _COVERED:
+            whole = _completed(part, last)
         if whole:
             found[-1] = whole
         elif not any(_says_as_much(one, part) for one in found):

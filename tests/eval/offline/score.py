@@ -41,6 +41,11 @@ LEASES = "".join(
 )
 SERVICES = ("dnsmasq", "dropbear", "firewall", "log", "network", "uhttpd", "odhcpd", "sysntpd", "cron", "wpad")
 SAME = {"located": "time_zone", "wifi_password_what": "wifi_password_shown"}
+# What older sentences call by a name that covers more: a complaint about one device is a diagnosis, too.
+WIDER = {
+    "trouble_device": "diagnose", "trouble_place": "diagnose", "trouble_app": "diagnose", "usage_now": "traffic",
+    "stranger": "devices",
+}  # fmt: skip
 NOW, ASKED, WRONG_NOW, WRONG_ASKED, NOTHING = "right", "asked", "wrong", "wrongly asked", "not understood"
 
 
@@ -84,7 +89,7 @@ class Reader:
         """Return the parts of an answer as they are compared."""
         world = self.world(language)
         parts = []
-        for part in found.parts:
+        for part in found.instead_of or found.parts:
             kinds = kinds_of(self.provider.intents[part.intent])
             slots = {}
             for slot, raw in part.slots.items():
@@ -112,8 +117,9 @@ class Reader:
         is_asked = found.is_guess or (bool(found.parts) and not found.is_sure and not found.calls)
         if not understood:
             return NOTHING, wanted, understood
-        if compared(wanted) == compared(understood):
-            return (ASKED if found.is_guess else NOW), wanted, understood
+        wider = [(WIDER[name], {}) if name in WIDER else (name, slots) for name, slots in understood]
+        if compared(wanted) in (compared(understood), compared(wider)):
+            return (ASKED if found.is_guess and not found.instead_of else NOW), wanted, understood
         return (WRONG_ASKED if is_asked else WRONG_NOW), wanted, understood
 
 

@@ -110,7 +110,13 @@ def read(sentence):
     ],
 )
 def test_example_is_read_as_what_it_stands_for(name, intent):
-    parts = read(LANGUAGES[name]["intents"][intent]["example"])
+    example, offered = LANGUAGES[name]["intents"][intent]["example"], DATA["intents"][intent].get("offers")
+    if offered:
+        answer = Session(ONE, ROUTER.facts).follow([{"role": "user", "content": example}])
+        assert [part.intent for part in answer.instead_of] == [intent]
+        assert [part.intent for part in answer.parts] == [offered]
+        return
+    parts = read(example)
     assert [part.intent for part in parts] == [intent]
     rules = DATA["intents"][intent].get("slots", {})
     needed = {slot for slot, rule in rules.items() if not rule.get("optional") and "unless" not in rule}
@@ -135,6 +141,7 @@ def test_sets_are_all_used_and_all_there():
 
     for intent in DATA["intents"].values():
         walk(intent.get("commands", []))
+        used.update(call["each"] for call in intent.get("calls", []) if "each" in call)
         used.update(intent.get("notes", {}).values())
         used.update([intent["check"]] if "check" in intent else [])
     assert used == set(SETS)

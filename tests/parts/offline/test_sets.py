@@ -97,6 +97,19 @@ def hours(number, start, stop, days=None, mac="aa:bb:cc:00:00:08", name="kids-ta
 
 # intent: [(commands before, sentence, what is different afterwards; None: sections that are gone, by their beginning)]
 CASES = {
+    "ssh_port": [("", "move ssh to port 2222", {"dropbear.main.Port": "2222"})],
+    "ssh_passwords": [
+        ("", "disable password login over ssh",
+         {"dropbear.main.PasswordAuth": "off", "dropbear.main.RootPasswordAuth": "off"})
+    ],
+    "https_redirect": [
+        ("uci add_list uhttpd.main.listen_https='0.0.0.0:443'", "redirect http to https",
+         {"uhttpd.main.redirect_https": "1"})
+    ],
+    "guest_ipv6": [
+        (GUEST, "turn on ipv6 on the guest network",
+         {"dhcp.guest.ra": "server", "dhcp.guest.dhcpv6": "server", "network.guest.ip6assign": "64"})
+    ],
     "rename_router": [("", "call this router attic", {"system.@system[0].hostname": "attic"})],
     "wifi_name": [("", "das WLAN soll Attic heißen", both(NETWORKS, "ssid", "Attic"))],
     "wifi_password": [(HOME, "set the wifi password to hunter2hunter", both(NETWORKS, "key", "hunter2hunter"))],
