@@ -3021,7 +3021,7 @@ MUTANTS = (
     ),
     (
         "doctor: a fault in a check ends no round",
-        "oasis/doctor/rounds.py",
+        "oasis/doctor/findings.py",
         "except Exception as bug:",
         "except KeyboardInterrupt as bug:",
         ("tests/doctor/test_homes.py",),

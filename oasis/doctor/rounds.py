@@ -8,27 +8,22 @@ words of others (names, log lines)}. Nothing is changed by it, ever.
 
 from __future__ import annotations
 
-import sys
-import traceback
-
-from oasis.core import clean
-from oasis.doctor import care, firewall, uplink, wireless
-from oasis.doctor.scene import Scene, SkippedError, data
+from oasis.doctor import care, firewall, home, uplink, wireless
+from oasis.doctor.findings import judged
+from oasis.doctor.scene import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from oasis.doctor.shapes import Any, Callable, Check, Finding, Sight
+    from oasis.doctor.shapes import Any, Callable, Check
 
 # From the cable up to what was left unfinished.
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("carrier", uplink.carrier), ("duplex", uplink.duplex), ("flapping", uplink.flapping), ("wan", uplink.down),
-    ("address", uplink.address), ("same-network", uplink.same_network), ("double-nat", uplink.double_nat),
+    ("address", uplink.address), ("same-network", home.same_network), ("double-nat", uplink.double_nat),
     ("route", uplink.route), ("hops", uplink.hops), ("gateway", uplink.gateway), ("mtu", uplink.mtu),
     ("fragments", uplink.fragments), ("dns-servers", uplink.servers), ("dns", uplink.answers),
-    ("dns-rebind", uplink.rebind), ("dns-load", uplink.busy), ("dhcp-pool", uplink.pool),
-    ("dhcp-server", uplink.no_server), ("reservations", uplink.reservations), ("addresses", uplink.same_address),
+    ("dns-rebind", uplink.rebind), ("dns-load", uplink.busy), ("dhcp-pool", home.pool),
+    ("dhcp-server", home.no_server), ("reservations", home.reservations), ("addresses", home.same_address),
     ("clock", care.clock), ("time-servers", care.time_servers), ("masquerade", firewall.masquerade),
     ("forwarding", firewall.forwarding), ("zones", firewall.zones), ("port-forwards", firewall.forwards),
     ("wan-input", firewall.open_zone), ("open-ports", firewall.open_ports), ("wifi", wireless.on_air),
@@ -38,10 +33,6 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("staged", care.staged), ("configuration", care.broken), ("unfinished", care.unfinished), ("parts", care.optional),
     ("release", care.release),
 )  # fmt: skip
-
-_SEVERITIES = ("error", "warning", "info")
-EVIDENCE = 6
-EVIDENCE_CHARS = 200
 
 
 def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
@@ -53,46 +44,3 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
         pass
     findings, checks = judged(scene, CHECKS)
     return {"findings": findings, "checks": checks, "took_ms": int((now_s() - began) * 1000)}
-
-
-def judged(scene: Scene, given: Iterable[tuple[str, Check]]) -> tuple[list[Finding], list[dict[str, Any]]]:
-    """Return what some of CHECKS find, worst first, and how each of them went."""
-    texts = data()
-    findings: list[Finding] = []
-    checks: list[dict[str, Any]] = []
-    for name, check in given:
-        entry, before = {"id": name, "title": texts["checks"][name], "state": "ok"}, len(findings)
-        try:
-            for sight in check(scene):
-                findings.append(_finding(texts, sight))
-        except SkippedError as reason:
-            entry.update(state="skipped", why=str(reason))
-        except Exception as bug:
-            # A fault in one check must not stop the others.
-            traceback.print_exception(type(bug), bug, bug.__traceback__, file=sys.stderr)
-            entry.update(state="skipped", why="a fault in this check (%s); the log tells more" % type(bug).__name__)
-        if len(findings) > before:
-            entry["state"] = "found"
-        checks.append(entry)
-    findings.sort(key=lambda one: _SEVERITIES.index(one["severity"]))
-    return findings, checks
-
-
-def _finding(texts: dict[str, Any], sight: Sight) -> Finding:
-    key, subject, values, evidence, commands = sight
-    text = texts["findings"][key]
-    plain = {name: clean.line(value) for name, value in values.items()}
-    found: Finding = {
-        "id": "%s:%s" % (key, subject) if subject else key,
-        "severity": text["severity"],
-        "title": text["title"] % plain,
-        "explanation": text["explanation"] % plain,
-        "evidence": [clean.line(one)[:EVIDENCE_CHARS] for one in evidence[:EVIDENCE]],
-    }
-    if key in texts["foreign"]:
-        found["foreign"] = True
-    if "advice" in text:
-        found["advice"] = text["advice"] % plain
-    if commands:
-        found["fix"] = {"words": [text["fix"] % plain], "commands": commands}
-    return found

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from oasis.core import addresses
 from oasis.core.clean import shown as plain
-from oasis.doctor.rounds import CHECKS, judged
+from oasis.doctor import firewall, home, wireless
+from oasis.doctor.findings import judged
 from oasis.doctor.scene import Scene
 from oasis.system import files as mounts
 from oasis.uci import model
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     Section = dict[str, object]
     Tables = dict[str, dict[str, Section]]
 
-_CHECKS = ("same-network", "dhcp-pool", "dhcp-server", "reservations", "forwarding", "zones", "port-forwards",
-           "wifi-country", "wifi-networks")  # fmt: skip
+# Not those of rounds.py, which brings in what looks at the router itself.
+_CHECKS = (
+    ("same-network", home.same_network), ("dhcp-pool", home.pool), ("dhcp-server", home.no_server),
+    ("reservations", home.reservations), ("forwarding", firewall.forwarding), ("zones", firewall.zones),
+    ("port-forwards", firewall.forwards), ("wifi-country", wireless.country), ("wifi-networks", wireless.unbound),
+)  # fmt: skip
 _READ = ("dhcp", "firewall", "network", "wireless")
 _HANDLERS = "/lib/netifd/proto"
 _BUILT_IN = ("static", "none")
@@ -58,7 +63,7 @@ def warnings(images: Images, root: Root, files: Files, brings_packages: bool = F
 
 def _findings(held: Tables) -> list[dict[str, str]]:
     scene = Scene(_Configured(held), lambda _: [], None, bool)  # type: ignore[arg-type]  # these checks ask no more
-    return judged(scene, [one for one in CHECKS if one[0] in _CHECKS])[0]
+    return judged(scene, _CHECKS)[0]
 
 
 class _Configured:

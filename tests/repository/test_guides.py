@@ -13,7 +13,7 @@ import pytest
 from oasis import parts
 from oasis.catalogue import check as catalogue
 from oasis.change import uci_commands
-from oasis.doctor import rounds
+from oasis.doctor import findings
 from oasis.doctor.scene import Scene
 from oasis.providers import load
 from tests.cli import launcher
@@ -121,7 +121,7 @@ def test_a_check_finds_and_mends():
     check, words = ran("doctor")["default_name"], json.loads(block("json", "doctor"))
     clinic = Clinic()
     found = list(check(Scene(clinic.router.facts, clinic.names, clinic, lambda: True)))
-    finding = rounds._finding({"findings": {"default-name": words}, "foreign": []}, found[0])
+    finding = findings._finding({"findings": {"default-name": words}, "foreign": []}, found[0])
     assert finding["title"] == words["title"]
     operations, _ = uci_commands.parse("\n".join(finding["fix"]["commands"]))
     assert operations and catalogue.check(operations, clinic.router.config) == []

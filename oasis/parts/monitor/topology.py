@@ -10,7 +10,8 @@ from __future__ import annotations
 import struct
 
 from oasis.core import clean
-from oasis.doctor.rounds import CHECKS, judged
+from oasis.doctor.findings import judged
+from oasis.doctor.rounds import CHECKS
 from oasis.doctor.scene import Scene as Doctor
 from oasis.parts.monitor.look import is_about
 from oasis.tools.builtin.probing import is_within, prefixes
