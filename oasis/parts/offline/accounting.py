@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Types of values that are said for a reason: with one of these left out nothing is done without a yes.
 EXACT = {
     "quoted", "ip", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "days", "band", "width",
-    "speed", "power", "device", "decimal", "provider", "encryption", "proto", "country", "place",
+    "speed", "power", "device", "decimal", "app", "provider", "encryption", "proto", "country", "place",
     "service",
 }  # fmt: skip
 _TIMES = {"clock", "number"}

@@ -225,6 +225,8 @@ class Filling:
         if halves[1] == "pm" and not halves[0] and "12:00" <= stop < start:
             stop = f"{int(stop[:2]) - 12:02d}{stop[2:]}"  # from 23:00 to 6:00 at night: it passes midnight
         is_bare = not halves[0] and not self._text(first, first).startswith("0")
+        if is_bare and halves[1] != "pm" and stop < start < "12:00":
+            start = start_later  # off at half past ten, on at six: no night lasts twenty hours
         is_stop_later = start == "12:00" and halves == [None, None]
         is_stop_later = is_stop_later or (halves == ["pm", None] and stop < start < stop_later)
         if is_bare and halves[1] == "pm" and start < "12:00" and start_later < stop:

@@ -206,3 +206,25 @@ def test_part_that_is_not_installed_is_named():
     assert ONE.intents["usage_now"]["part"] == "monitor"
     assert ONE.intents["wifi_hours"]["part"] == "schedule"
     assert ONE.intents["ssh_key_add"]["part"] == "admin"
+
+
+OFFLINE = {
+    "en": "the nas is offline again", "de": "nas ist schon wieder offline", "es": "nas está otra vez sin conexión",
+    "ja": "nasがまたオフライン", "zh": "nas又离线了",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_device_that_is_offline_is_no_wish_to_block_it(language):
+    assert "configure" not in [name for name, _ in calls_of(Router(HOME).ask(OFFLINE[language]))]
+
+
+def test_an_application_that_a_block_leaves_out_is_asked_about():
+    for said in ("bloquea youtube en xbox", "youtube is killing me, block it on the xbox"):
+        assert not calls_of(Router().ask(said))
+
+
+def test_a_night_begins_in_the_evening():
+    said = "wifi off at half past ten and back on at six in the morning, every night"
+    calls = calls_of(Router(HOME).ask(said))
+    assert [given["when"] for _, given in calls] == ["22:30 daily", "06:00 daily"]
