@@ -3113,7 +3113,7 @@ MUTANTS = (
     (
         "offline-drops-a-time-or-a-condition",
         OFFLINE + "provider.py",
-        "if answer.is_offer or not any(acts):",
+        "if answer.is_offer or is_asked or not any(acts):",
         "if True:",
         ("tests/parts/offline/test_moments.py",),
     ),
