@@ -24,13 +24,17 @@ SETS: dict[str, tuple[tuple[str, ...], int, int]] = {
 }
 # The sources to read are no part of what runs.
 SOURCES = ("oasis-src",)
+TEXTS = "/usr/lib/oasis/oasis/texts/"
 OWN = "%d.%d" % sys.version_info[:2]
 
 
 def weights(bench: Any) -> None:
-    """Add the rows that are bytes."""
+    """Add the rows that are bytes; translations of what people are told are counted nowhere, as those of the pages."""
     build, _ = _modules()
     every = _every(OWN)
+    for one in every:
+        for path in [path for path in one.files if path.startswith(TEXTS) and path.endswith(".po")]:
+            del one.files[path]
     built = {name.partition("_")[0]: one for name, one in build.build(every, 0).items()}
     for name, (names, most, most_packed) in SETS.items():
         # The meta package has only dependencies; the sources to read are no part of what runs.
