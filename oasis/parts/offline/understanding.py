@@ -237,7 +237,8 @@ def _certainty(fits: list[Fit], odds: dict[str, float], is_typed_wrong: bool = F
     is_clear = len(fits) < 2 or best.score() - fits[1].score() >= MARGIN
     if odds:
         is_asked = any(not best.slots.get(name, ("", True))[1] for name in ("device", "devices"))  # about the device
-        is_nothing = odds.get(NOTHING, 0.0) >= SURELY_NOTHING and not is_typed_wrong
+        # A frame that leaves nothing over has read each word.
+        is_nothing = odds.get(NOTHING, 0.0) >= SURELY_NOTHING and not is_typed_wrong and best.loss > 0
         if best.frame.mood == "change" and is_nothing and not is_asked:
             return UNSURE
         share = _belief(best, odds) / max(1.0 - odds.get(NOTHING, 0.0), LITTLE)

@@ -21,8 +21,8 @@ config wifi-iface 'guest'
 """
 READ = {
     "en": ("ssid Fritz", "I read this as: set the Wi-Fi name to Fritz."),
-    "zh": ("粉红 关闭Wi-Fi", "我的理解是：Wi-Fi：关。"),
-    "ja": ("ピンク Wi-Fiをオフにして", "次のように理解しました: Wi-Fiをオフにする。"),
+    "zh": ("无线叫Fritz", "我的理解是：把Wi-Fi名称改为Fritz。"),
+    "ja": ("寝室のWi-Fiオフ", "次のように理解しました: Wi-Fiをオフにする。"),
 }
 
 
