@@ -660,7 +660,7 @@ class Names:
         for word in (bare, bare + "s", bare[:-1] if bare.endswith("s") and len(bare) > 3 else bare):
             if word in self._every:
                 return word
-        if is_known or len(bare) < 4 or not bare.isalpha():
+        if is_known or len(bare) < 5 or not bare.isalpha():
             return ""
         near = [part for part in self._every if len(part) >= 4 and part.isalpha() and is_near(bare, part)]
         return min(near, default="")

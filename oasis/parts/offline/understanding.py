@@ -653,8 +653,15 @@ class Understander:
         return all(map(lexicon.is_own, words))
 
     def unknown(self, sentence: str) -> int:
-        """Return how many words of a sentence are in no list of this language, twice; mistyped ones and places once."""
-        return sum(one.slips if one.is_known() else 2 - bool(one.concepts) for one in self.clause(sentence).segments)
+        """Return how many words of a sentence are in no list of this language, twice; mistyped ones and places once.
+
+        The name of a device is a word of no language.
+        """
+        found = 0
+        for one in self.clause(sentence).segments:
+            is_known = one.is_known() and (one.concepts or set(one.values) != {"device"})
+            found += one.slips if is_known else 2 - bool(one.concepts)
+        return found
 
     def is_said(self, sentence: str, concept: str, others: set[str] | None = None) -> bool:
         """Tell whether a sentence says one concept, such as yes, and nothing else but `others`, of which it has one."""

@@ -44,7 +44,7 @@ def sentences(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_devices_that_are_called_like_words_of_the_router_change_no_reading(language):
-    usual, crowded = Router(HOME + GUEST), Router(HOME + GUEST, leases=hostile({language, "en"}))
+    usual, crowded = Router(HOME + GUEST), Router(HOME + GUEST, leases=hostile(dict.fromkeys((language, "en"))))
     wrong = []
     for said in sentences(language):
         found = []
