@@ -10,6 +10,7 @@ acted on. Text in quotes is a value and never such a word.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from oasis.parts.offline.clause import FILLER, SENTENCE_CHARS, VERBS, Segment, narrow, tokenize
 from oasis.parts.offline.expressions import Alternatives
@@ -29,6 +30,7 @@ TIMES = {"clock", "hours", "days", "duration"}
 STOPS = {"later", "condition", "past", "hearsay"}  # of the whole sentence: no change in any clause of it
 OTHERS = "others"  # somebody else does it
 # Intents that are said with two verbs, and those whose slots tell when.
+_COUNTING = ("番目", "つ目", "個目", "回目")
 TWO_VERBS = {
     "wifi_both", "guest_setup", "wifi_restart", "reboot", "qos_limit", "parental_times", "wifi_hours", "undo", "keep",
 }  # fmt: skip
@@ -62,6 +64,29 @@ def times_marked(clause: Clause, marks: Caution) -> None:
             one.values.pop("duration")
             one.concepts.discard(FILLER)
             one.concepts.add("later")
+
+
+def ordinals(clause: Clause) -> None:
+    """Take the number from what only counts or points: the second one, 第二个, 2番目."""
+    for at, one in enumerate(clause.segments):
+        first = clause.tokens[one.start]
+        ahead = clause.tokens[one.start - 1].norm if one.start else ""
+        behind = "".join(token.norm for token in clause.tokens[one.end : one.end + 2])
+        is_pointing = first.norm == "one" and at > 0 and FILLER in clause.segments[at - 1].concepts
+        if "number" in one.values and (is_pointing or ahead == "第" or behind.startswith(_COUNTING)):
+            del one.values["number"]
+            one.concepts = one.concepts or {FILLER}
+
+
+def stays(clause: Clause) -> None:
+    """Take the meaning from what is to stay as it is: 5 GHz off, the other one stays; 5ギガはそのままで."""
+    segments = clause.segments
+    ends = [at for at in range(1, len(segments)) if clause.tail(at - 1) or "and" in segments[at].concepts]
+    pieces = [segments[start:end] for start, end in pairwise((0, *ends, len(segments)))]
+    others = [piece for piece in pieces if not any("stays" in one.concepts for one in piece)]
+    if any(one.concepts & VERBS for piece in others for one in piece):
+        for one in (one for piece in pieces if piece not in others for one in piece):
+            one.concepts, one.values = {FILLER}, {}
 
 
 def not_this(clause: Clause) -> None:

@@ -563,6 +563,9 @@ class Session:
             return answer
         clause, understood = self.by_concepts(self._kept).clause(said), answer.instead_of or answer.parts
         values, words = accounting.left(clause, understood, frames)
+        if any(part.intent == "undo" for part in answer.parts):  # the last change, which may be another one
+            values += words + [clause.text(at, at) for at in clause.of("other")]
+            words = []
         if not values and not words:
             return answer
         fields = {"words": " … ".join(values + words)}

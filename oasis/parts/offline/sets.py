@@ -17,6 +17,7 @@ from oasis.core.addresses import number4
 from oasis.parts import install, is_here
 from oasis.parts.offline.results import fill, sentence
 from oasis.parts.offline.slots import ENCRYPTION, Problem, World, host_label, is_host4
+from oasis.system.late import late
 from oasis.uci.package import quote
 
 TYPE_CHECKING = False
@@ -248,8 +249,16 @@ def _band_of(radio: Section) -> str:
     return str(radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g"))
 
 
+_GUEST = late(r"guest|gast|gäst|besuch|visit|invitad|huésped|ゲスト|来客|お客|访客|客人", re.IGNORECASE)
+
+
 def _is_guest(section: Section) -> bool:
-    return any("guest" in word.lower() for word in [*_words(section.get("network")), str(section[".name"])])
+    """Tell whether a network is one for guests by what it is called; by its SSID when it is none of the home."""
+    networks = _words(section.get("network"))
+    called = [*networks, str(section[".name"])]
+    if networks and "lan" not in networks:
+        called.append(str(section.get("ssid", "")))
+    return any(_GUEST.search(word) for word in called)
 
 
 def _row(radio: Section, section: Section) -> AccessPoint:

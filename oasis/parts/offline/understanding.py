@@ -237,8 +237,9 @@ def _certainty(fits: list[Fit], odds: dict[str, float], is_typed_wrong: bool = F
     is_clear = len(fits) < 2 or best.score() - fits[1].score() >= MARGIN
     if odds:
         is_asked = any(not best.slots.get(name, ("", True))[1] for name in ("device", "devices"))  # about the device
-        # A frame that leaves nothing over has read each word.
-        is_nothing = odds.get(NOTHING, 0.0) >= SURELY_NOTHING and not is_typed_wrong and best.loss > 0
+        # A frame that leaves nothing over has read each word, but for a text that may be any words.
+        is_open = best.loss > 0 or any(kind in FREE for _, kind, _ in best.frame.slots)
+        is_nothing = odds.get(NOTHING, 0.0) >= SURELY_NOTHING and not is_typed_wrong and is_open
         if best.frame.mood == "change" and is_nothing and not is_asked:
             return UNSURE
         share = _belief(best, odds) / max(1.0 - odds.get(NOTHING, 0.0), LITTLE)
@@ -326,6 +327,8 @@ class Understander:
                     if one.slips:
                         one.concepts.difference_update(self._frames.brakes)  # a name is not a mistyped "not"
                 caution.times_marked(clause, self._words.marks)
+                caution.ordinals(clause)
+                caution.stays(clause)
                 caution.not_this(clause)
                 caution.yes_or_if(clause)
                 clause = self._piece(clause, 0, None)
@@ -891,7 +894,7 @@ def together(clause: Clause) -> list[Part]:
 def merged(parts: list[Part]) -> list[Part]:
     """Return the requests of a sentence, those that complete one another as one."""
     found: list[Part] = []
-    for part in parts:
+    for part in _servers(parts):
         last = found[-1] if found else None
         whole = _completed(last, part) if last else None
         if last and not whole and last.intent in _COVERED:
@@ -901,6 +904,17 @@ def merged(parts: list[Part]) -> list[Part]:
         elif not any(_says_as_much(one, part) for one in found):
             found = [one for one in found if not _says_as_much(part, one)] + [part]
     return found
+
+
+def _servers(parts: list[Part]) -> list[Part]:
+    """Return requests with all addresses of DNS servers in one of them: whose they are says nothing more."""
+    given = [part for part in parts if part.intent == "dns_servers" and "servers" in part.slots]
+    if not given or sum(part.intent == "dns_servers" for part in parts) < 2:
+        return parts
+    servers = ", ".join(dict.fromkeys(part.slots["servers"][0] for part in given))
+    one = Part("dns_servers", {"servers": (servers, True)}, given[0].score)
+    first = next(at for at, part in enumerate(parts) if part.intent == "dns_servers")
+    return [one if at == first else part for at, part in enumerate(parts) if at == first or part.intent != one.intent]
 
 
 def _says_as_much(one: Part, other: Part) -> bool:
