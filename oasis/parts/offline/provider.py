@@ -64,6 +64,7 @@ _NAME_WORDS = 3  # a longer text behind "no" is hardly a name
 _SPOKEN_OF = ("device", "devices")  # slots that a pronoun may stand for, also after other requests
 _TAKES_BACK = {"undo", "negation", "without", "remove", "no"}
 _OBJECTS = {"device", "devices", "domain", "port", "band", "proto"}  # slots that name what a change is made to
+_BARRING = {"block", "off", "forbid", "negation", "no", "stop"}
 CHAIN = 5  # messages of the owner that are looked at, the last one included
 
 
@@ -637,6 +638,7 @@ class Session:
         topics: dict[str, str] = {}
         for name in self._order:
             parts, topics[name] = self.use(name).read(said, self._is_value)
+            parts = self._turned(said, parts, name)
             if parts:
                 break
         else:
@@ -741,7 +743,7 @@ class Session:
                 break
         if best.certainty < SURE and self._is_far(said, best, before):
             return Guess()
-        parts = merged(best.parts)
+        parts = self._turned(said, merged(best.parts))
         several = together(self.by_concepts(self._kept).clause(said)) if len(parts) < 2 else []
         return Guess(several, UNSURE) if several else Guess(parts, best.certainty, best.score, best.loss)
 
@@ -756,6 +758,24 @@ class Session:
         return is_new and (
             self.by_concepts(self._kept).is_fragment(said) or (is_question and any(map(is_change, names)))
         )
+
+    def _turned(self, said: str, parts: list[Part], name: str = "") -> list[Part]:
+        """Return requests with the hours turned round where a sentence says when alone there is internet."""
+        if not any({"from", "to"} <= set(part.slots) and part.intent == "parental_times" for part in parts):
+            return parts
+        name = name or self._kept
+        is_only = self._known.grammar(name).without(said, "only") != said
+        if not is_only or self.by_concepts(name).clause(said).concepts & _BARRING:
+            return parts
+        turned = []
+        for part in parts:
+            if part.intent == "parental_times" and {"from", "to"} <= set(part.slots):
+                if "days" in part.slots:
+                    return []  # a night that begins on a day and ends on the next one: nobody said which
+                slots = {**part.slots, "from": part.slots["to"], "to": part.slots["from"]}
+                part = Part(part.intent, slots, part.score)
+            turned.append(part)
+        return turned
 
     def _asked(self, parts: list[Part], said: str = "") -> Answer:
         """Return requests that are not certain: what is likely in a sentence as calls, else said back as a question."""

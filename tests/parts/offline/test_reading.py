@@ -122,3 +122,43 @@ def test_its_plan_waits_under_every_setting_and_the_choice_is_proposed_in_the_sa
         assert other["summary"] == plan["choice"]["text"] and other["needs_approval"]
     finally:
         daemon.stop()
+
+
+@pytest.mark.parametrize(
+    ("said", "barred"),
+    [
+        ("xbox only from 3pm to 6pm", "18:00-15:00"), ("xbox nur von 15 bis 18 uhr", "18:00-15:00"),
+        ("la xbox solo de 15 a 18", "18:00-15:00"), ("xboxは15時から18時だけ", "18:00-15:00"),
+        ("block the xbox only from 3pm to 6pm", "15:00-18:00"),
+        ("kein internet für die xbox nur von 15 bis 18 uhr", "15:00-18:00"),
+    ],
+)  # fmt: skip
+def test_hours_that_alone_are_allowed_are_turned_round(said, barred):
+    changes = Router(HOME).changes(Router(HOME).ask(said))
+    rules = {path.rpartition(".")[0] for path in changes if path.endswith(".start_time")}
+    hours = {f"{changes[one + '.start_time'][:5]}-{changes[one + '.stop_time'][:5]}" for one in rules}
+    assert hours == ({"18:00-23:59", "00:00-15:00"} if barred == "18:00-15:00" else {barred})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "turn the 5 GHz wifi off, leave the other one as it is", "el de 5 GHz apágalo, el otro déjalo",
+        "5 GHz aus, 2,4 bleibt wie es ist", "把5G关了，2.4G不动", "5ギガのWi-Fiを切って、2.4ギガは今のまま",
+    ],
+)  # fmt: skip
+def test_what_is_to_stay_as_it_is_is_not_changed(said):
+    changes = Router(HOME).changes(Router(HOME).ask(said))
+    assert changes == {"wireless.radio1.disabled": "1"}
+
+
+def test_what_is_undone_is_asked_about_when_another_change_may_be_meant():
+    events = Router(HOME).ask("block the xbox", "ssh on port 2022", "undo only the second one")
+    assert not calls_of(events) and "second" in text_of(events)
+
+
+def test_network_for_guests_is_known_by_its_ssid():
+    away = GUEST.replace("network.guest", "network.extra").replace("wireless.guest", "wireless.wifinet3")
+    away = away.replace("network='guest'", "network='extra'").replace("=guest\n", "=extra\n")
+    events = Router(HOME + away).ask("turn the guest wifi off")
+    assert [call["summary"] for _, call in calls_of(events)] == ["turn the guest Wi-Fi off"]
