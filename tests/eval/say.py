@@ -1,6 +1,7 @@
 """What the built-in service answers, to be read by people: sentences and dialogues played on the real daemon.
 
     python3 tests/eval/say.py FILE… >transcript.jsonl
+    python3 tests/eval/say.py --counts FILE…        of lines with a "verdict", how many have which
 
 A line of FILE is {"id", "root", "sentence" or "turns": [sentences]} and more that is kept. A line of the transcript has
 also "said": for each sentence {"owner", "oasis", "cards": what was shown for approval, "changes": what came of it in
@@ -27,6 +28,7 @@ from tests.eval import play, roots  # noqa: E402
 from tests.oasisd import Daemon, start_daemon  # noqa: E402
 
 _AT_ONCE, _LIMIT_S = 2, 60
+_VERDICTS = ("right", "partly", "asked", "no", "wrong")
 
 
 def said(line: dict[str, Any]) -> dict[str, Any]:
@@ -68,11 +70,26 @@ def _say(daemon: Daemon, chat: str, sentence: str) -> tuple[str, dict[str, Any]]
     }
 
 
+def counts(lines: list[dict[str, Any]]) -> str:
+    """Return a table of the verdicts that readers gave, a row for each language and for all."""
+    verdicts = list(dict.fromkeys(sorted((one["verdict"] for one in lines), key=_VERDICTS.index)))
+    rows = [f"| language | number | {' | '.join(verdicts)} |", f"| --- |{' ---: |' * (len(verdicts) + 1)}"]
+    for name in [*sorted({one["language"] for one in lines}), "**all**"]:
+        of = [one["verdict"] for one in lines if name in (one["language"], "**all**")]
+        cells = [f"{of.count(one)} ({100 * of.count(one) / len(of):.0f} %)" for one in verdicts]
+        rows.append(f"| {name} | {len(of)} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def main(paths: list[str]) -> int:
+    is_counted, paths = "--counts" in paths, [path for path in paths if path != "--counts"]
     lines = []
     for path in paths:
         with open(path, encoding="utf-8") as handle:
             lines += [json.loads(line) for line in handle]
+    if is_counted:
+        print(counts(lines))
+        return 0
     with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
         for line in pool.map(said, lines):
             print(json.dumps(line, ensure_ascii=False), flush=True)
