@@ -74,14 +74,15 @@ def test_a_chat_is_renamed_searched_archived_forgotten_and_deleted(talk):
     chat, _ = talk.say("what can you do about bananas?")
     assert talk("chat.rename", id=chat, title="All  about fruit") == {"status": "OK"}
     assert talk.item(chat)["title"] == "All  about fruit"
-    [result] = talk("chat.search", VIEWER, text="BANANAS")["found"]
+    [result] = [one for one in talk("chat.search", VIEWER, text="BANANAS")["found"] if one["role"] == "user"]
     assert result["chat"] == chat and "bananas" in result["snippet"]
     assert result["title"] == "All  about fruit" and not result["archived"]
     talk("chat.archive", id=chat)
     assert talk.item(chat)["archived"]
-    assert talk("chat.search", text="bananas")["found"] == [{**result, "archived": True}]
+    assert {**result, "archived": True} in talk("chat.search", text="bananas")["found"]
     assert talk("chat.forget", message=result["message"]) == {"status": "OK", "chat": chat}
-    assert talk("chat.search", text="bananas")["found"] == []
+    # An answer that says back what it left out is a message of its own.
+    assert all(one["role"] != "user" for one in talk("chat.search", text="bananas")["found"])
     talk("chat.archive", id=chat, archived=False)
     _, events = talk.say("help", chat=chat)
     assert of_type(events, "end")[0]["state"] == "done" and talk.item(chat)["exchanges"] == 2

@@ -104,6 +104,9 @@ def knowledge_tools():
         def __init__(self):
             """Make no library."""
 
+        def guide(self, query):
+            return ""
+
         def told(self, query, limit, is_home, has_chats=False):
             return {"query": query, "passages": [], "sources": [], "options": []}
 

@@ -185,7 +185,7 @@ class Knowledge:
         if name == "knowledge_search":
             limit: Any = arguments.get("limit", LIMIT)
             query = str(arguments["query"])
-            guide = self._kit.parts.part("skill").guide(query)
+            guide = self.guide(query)
             if guide:
                 return {"query": query, "guide": guide}
             return self.told(query, limit, operator.is_home(), operator.has_chats)
@@ -195,6 +195,11 @@ class Knowledge:
             taint.append(MODEL)  # what nobody but a model said is no word of the owner's when it is read again
         kept = self.note(text, title, taint, watch.is_cancelled, operator.is_home())
         return {**kept, "status": "kept: knowledge_search finds it, the owner deletes it by oasis knowledge delete ID"}
+
+    def guide(self, query: str) -> str:
+        """Return the guide that a query names, "" for every other query."""
+        found: str = self._kit.parts.part("skill").guide(query)
+        return found
 
     def told(self, query: str, limit: int, is_home: bool, has_chats: bool) -> FoundAll:
         """Return what is found, as much of it as a result holds, and its taint.
