@@ -11,8 +11,10 @@ import sys
 import pytest
 
 from oasis import VERSION
-from oasis.parts.offline import derive, tables
-from tests.oasisd import REPOSITORY
+from tests.oasisd import REPOSITORY, has_part
+
+if has_part("offline"):
+    from oasis.parts.offline import derive, tables
 
 pytestmark = pytest.mark.part("offline")
 

@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
-from tests.eval.offline import thresholds
-from tests.oasisd import REPOSITORY
+from tests.oasisd import REPOSITORY, has_part
+
+if has_part("offline"):
+    from tests.eval.offline import thresholds
 
 pytestmark = pytest.mark.part("offline")
 
