@@ -256,6 +256,8 @@ class Daemon:
         return Origins(connections, can_keep, of_login, self.clock.now_s)
 
     def _warnings(self, images: Images, brings_packages: bool) -> list[str]:
+        if set(images) <= {"system"}:
+            return []  # a name, the clock, lights: nothing of them leaves a network unusable
         from oasis.tools.warnings import warnings  # with the first change: an idle daemon does without
 
         return warnings(images, self.root, self.files, brings_packages)
