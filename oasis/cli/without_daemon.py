@@ -186,6 +186,9 @@ def _findings(found: Round, is_whole: bool) -> Iterator[str | tuple[str, str]]:
     if not found["findings"]:
         yield "nothing wrong was found"
     skipped = len([check for check in checks if check["state"] == "skipped"])
-    why = "" if is_whole else " (why: oasis doctor --all)"
-    left_out = f", {skipped} of them not possible here{why}" if skipped else ""
-    yield f"{len(checks)} checks{left_out}, {found['took_ms'] / 1000:.1f} s"
+    took = f"{found['took_ms'] / 1000:.1f}"
+    if skipped:
+        why = "" if is_whole else " (why: oasis doctor --all)"
+        yield f"{len(checks)} checks, {skipped} of them not possible here{why}, {took} s"
+    else:
+        yield f"{len(checks)} checks, {took} s"

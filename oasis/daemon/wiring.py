@@ -256,7 +256,7 @@ class Daemon:
         return Origins(connections, can_keep, of_login, self.clock.now_s)
 
     def _warnings(self, images: Images, brings_packages: bool) -> list[str]:
-        if set(images) <= {"system"}:
+        if set(images) <= {"system"} and not any(b"/mnt/" in pair[1] for pair in images.values()):
             return []  # a name, the clock, lights: nothing of them leaves a network unusable
         from oasis.tools.warnings import warnings  # with the first change: an idle daemon does without
 

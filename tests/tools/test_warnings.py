@@ -6,6 +6,8 @@ from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.tools.warnings import warnings
 from oasis.uci import model
+from tests.daemon.test_wiring import follow, of_type
+from tests.oasisd import start_daemon
 from tests.router.copy import copy_root
 
 GUEST = """
@@ -123,3 +125,25 @@ def test_many_warnings_are_counted(tmp_path):
     text = "".join(f"set network.n{one}=interface\nset network.n{one}.proto=dhcp\n" for one in range(9))
     found = Box(tmp_path).warned(text)
     assert len(found) == 6 and found[-1] == "warning: 4 more of this kind"
+
+
+@pytest.mark.parametrize(
+    ("commands", "said"),
+    [
+        (["set network.guest=interface", "set network.guest.proto=dhcp"], "warning: guest is in no firewall zone"),
+        (
+            ["set system.@system[0].log_file=/mnt/usb2/system.log"],
+            "warning: nothing is mounted at /mnt/usb2/system.log",
+        ),
+    ],
+)
+def test_a_card_of_the_daemon_has_them(tmp_path, commands, said):
+    box = Box(tmp_path, MOUNTS)
+    daemon = start_daemon(box.root.path("/"))
+    try:
+        started = daemon.call("plan.propose", commands=["uci " + one for one in commands])
+        plan = of_type(follow(daemon, started, ("plan",)), "plan")[-1]["plan"]
+        assert any(one.startswith(said) for one in plan["words"]), plan["words"]
+        daemon.call("run.cancel", run=started["run"])
+    finally:
+        daemon.stop()

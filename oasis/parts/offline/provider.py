@@ -722,14 +722,13 @@ class Session:
     def _guess(self, said: str, before: Answer) -> Guess:
         """Return what the words were taken for in the language that fits best, which then is in use.
 
-        Tried are the languages that know most of the words, at most two, and the one that was spoken: to others all of
-        it could be a name.
+        Tried are the languages that know most of the words, at most two: to others all of it could be a name.
         """
         kept, best, known = self._kept, Guess(), self._known.spoken(said)
         order = self._by_familiarity(said)
         unknown = {name: self.by_concepts(name).unknown(said) for name in order}
         order = sorted(order, key=lambda name: (unknown[name], name != kept))
-        for name in dict.fromkeys((*order[:2], kept)):
+        for name in order[:2]:
             if unknown[name] > unknown[order[0]] + (name == kept):
                 continue  # a slip is no other language
             is_like = known[name] > known[kept] or unknown[name] < unknown[kept] + (not best.certainty)

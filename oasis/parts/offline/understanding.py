@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Cut = tuple[int, int]  # the end of one request and the start of the next, as numbers of segments
 
 
-NOTHING, STORY = "-", "~"  # no request at all; a clause that only tells why
+NOTHING = "-"  # no request at all
 SCALE = 100  # weights are kept as whole numbers …
 STEP = 5  # … and used in steps: exact ones take a sixth more, and changed one of 508 answers
 MIDDLE = BASE * BASE // 2
@@ -220,7 +220,7 @@ def _belief(one: Fit | Part, odds: dict[str, float]) -> float:
 
 
 def _likeliest(odds: dict[str, float]) -> list[str]:
-    return [name for name in sorted(odds, key=lambda name: -odds[name])[:TRIED] if name not in (NOTHING, STORY)]
+    return [name for name in sorted(odds, key=lambda name: -odds[name])[:TRIED] if name != NOTHING]
 
 
 def _weight(one: Fit, odds: dict[str, float]) -> float:

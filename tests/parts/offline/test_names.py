@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from oasis.parts.offline.clause import Names
 from oasis.parts.offline.provider import Provider, Session
 from tests.parts.offline.stock import GUEST, HOME, Router, calls_of, text_of
 
@@ -85,3 +86,9 @@ def test_a_name_that_is_not_wished_for_is_not_given(facts, sentence):
 def test_a_long_name_is_said_back_before_it_is_given(facts):
     asked = Session(PROVIDER, facts).follow([{"role": "user", "content": "please list the xbox as Box of Tom Senior"}])
     assert asked.is_guess and asked.parts[0].slots["name"] == ("Box of Tom Senior", False)
+
+
+def test_short_word_is_no_mistyped_name():
+    names = Names([{"name": "fine"}, {"name": "xboxen"}])
+    assert names.part("finn", False) == "" and names.part("fine", False) == "fine"
+    assert names.part("xboxem", False) == "xboxen"

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from oasis.parts.offline.reading import Part
+from oasis.parts.offline.understanding import merged
 from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 from tests.parts.offline.stock import GUEST, HOME, NOW_S, ONE, Router, assistant, calls_of, text_of
@@ -162,3 +164,25 @@ def test_network_for_guests_is_known_by_its_ssid():
     away = away.replace("network='guest'", "network='extra'").replace("=guest\n", "=extra\n")
     events = Router(HOME + away).ask("turn the guest wifi off")
     assert [call["summary"] for _, call in calls_of(events)] == ["turn the guest Wi-Fi off"]
+
+
+def test_servers_that_are_said_with_whose_they_are_are_set_once():
+    parts = [
+        Part("dns_servers", {"provider": ("quad9", True)}, 1.0),
+        Part("dns_servers", {"servers": ("9.9.9.9", True), "provider": ("quad9", True)}, 1.0),
+        Part("dns_servers", {"servers": ("8.8.8.8", True)}, 1.0),
+    ]
+    assert [(one.intent, one.slots) for one in merged(parts)] == [
+        ("dns_servers", {"servers": ("9.9.9.9, 8.8.8.8", True)})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("I do beg your pardon, but the lights in the hallway keep my wife awake. Please turn them off.", "LEDs off"),
+        ("Der Herr von der Hotline meinte, ein Neustart würde helfen. Dann machen Sie das bitte.", "neu starten"),
+    ],
+)
+def test_sentence_is_a_wish_as_far_as_a_piece_of_it_is(said, asked):
+    assert asked in text_of(Router(HOME).ask(said))
